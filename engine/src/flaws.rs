@@ -1,0 +1,122 @@
+//! The known-bad behaviours, each one line at the seam that it changes, each off unless asked for.
+//!
+//! Promise: without the feature `flaws`, [`Flaws`] has size zero and every question about it is answered `false` at
+//! compile time, so a real node cannot be made to misbehave.
+
+macro_rules! flaws {
+    ($($variant:ident $id:literal $entry:literal $summary:literal;)*) => {
+        /// One behaviour that was once real, or is one slip away.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum Flaw {
+            $(#[doc = $summary] $variant,)*
+        }
+
+        impl Flaw {
+            /// Every flaw, in the order of its definition.
+            pub const ALL: &'static [Flaw] = &[$(Flaw::$variant,)*];
+
+            /// The id in words, as the command line and plans spell it.
+            #[must_use]
+            pub const fn id(self) -> &'static str {
+                match self { $(Flaw::$variant => $id,)* }
+            }
+
+            /// Where the behaviour is recorded: an entry of the facts, or a decision of the design.
+            #[must_use]
+            pub const fn entry(self) -> &'static str {
+                match self { $(Flaw::$variant => $entry,)* }
+            }
+
+            /// What the flawed engine does, in one sentence.
+            #[must_use]
+            pub const fn summary(self) -> &'static str {
+                match self { $(Flaw::$variant => $summary,)* }
+            }
+
+            /// The flaw of this id.
+            #[must_use]
+            pub fn from_id(id: &str) -> Option<Flaw> {
+                Flaw::ALL.iter().copied().find(|flaw| flaw.id() == id)
+            }
+        }
+    };
+}
+
+flaws! {
+    OneStreamForAllClasses "one-stream-for-all-classes" "B-R1" "The class is left out of the stream key, so all classes share one stream.";
+    ClassSpreadOverChannels "class-spread-over-channels" "B-R2" "Frames of one class are spread round robin over the channels of the pool.";
+    LaneWindow64 "lane-window-64" "B-R3" "64 transfers of a lane are in flight instead of 8.";
+    KeyedByDelegatee "keyed-by-delegatee" "000, Stream and transcript" "The stream's origin is the delegatee key instead of the delegator.";
+    NoFlushBeforeRename "no-flush-before-rename" "B-R13" "A temporary is renamed into place without being flushed.";
+    NoDirectoryFlush "no-directory-flush" "B-R14" "A batch is reported durable without a flush of the directory.";
+    AncestorsNotFlushed "ancestors-not-flushed" "B-R15" "Open flushes the store's directory but none of its ancestors.";
+    OneFlushForMarkerAndRecord "one-flush-for-marker-and-record" "decision 12" "Markers are created before the directory flush that makes their records durable.";
+    MarkBeforeFlushAtOpen "mark-before-flush-at-open" "decision 12" "Open marks unmarked records before it has flushed the directory that names them.";
+    FailedFlushRetried "failed-flush-retried" "decision 13" "After a failed flush the same file is flushed again and believed.";
+    MarkerTrustedAfterFailedFlush "marker-trusted-after-failed-directory-flush" "decision 13" "Markers created before a failed directory flush are believed to exist.";
+    EarlyRelease "early-release" "B-R24" "A result is returned before its batch is durable.";
+    EarlyReleaseOfRefusals "early-release-of-refusals" "B-R24" "A refusal is returned before the batch that it was computed from is durable.";
+    PartialUndo "partial-undo" "B-R25" "A failed batch is undone, but the batch gathering on top of it is kept.";
+    CancelledCallerBreaksOrder "cancelled-caller-breaks-order" "B-R22" "A cancelled caller's write goes on unserialised: the next transitions neither see it nor wait for it.";
+    LeaseWrittenAfterExposure "lease-written-after-exposure" "B-R26" "A reservation is handed out before the lease that covers it is durable.";
+    ResumedAtLastUsed "resumed-at-last-used" "B-R26" "The record holds the last used sequence instead of the lease, and a restart resumes there.";
+    MemoryStoreAfterRestart "memory-store-after-restart" "B-R12" "Open ignores what the store holds, as an in-memory store would.";
+}
+
+/// A set of flaws in an engine's configuration: never global, `Copy`, and of size zero without the feature `flaws`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Flaws {
+    #[cfg(feature = "flaws")]
+    bits: u128,
+}
+
+impl Flaws {
+    /// No flaw: the engine as a real node runs it.
+    pub const NONE: Flaws = Flaws {
+        #[cfg(feature = "flaws")]
+        bits: 0,
+    };
+
+    /// Whether this engine misbehaves in the way of `flaw`.
+    #[must_use]
+    #[inline]
+    pub const fn has(self, flaw: Flaw) -> bool {
+        #[cfg(feature = "flaws")]
+        {
+            self.bits & (1 << flaw as u8) != 0
+        }
+        #[cfg(not(feature = "flaws"))]
+        {
+            let _ = flaw;
+            false
+        }
+    }
+
+    /// This set and one flaw more.
+    #[cfg(feature = "flaws")]
+    #[must_use]
+    pub const fn with(self, flaw: Flaw) -> Flaws {
+        Flaws { bits: self.bits | (1 << flaw as u8) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(not(feature = "flaws"))]
+    fn flaws_take_no_space_in_a_real_node() {
+        assert_eq!(std::mem::size_of::<Flaws>(), 0);
+        assert!(Flaw::ALL.iter().all(|flaw| !Flaws::NONE.has(*flaw)));
+    }
+
+    #[test]
+    fn every_flaw_is_found_by_its_id() {
+        for flaw in Flaw::ALL {
+            assert_eq!(Flaw::from_id(flaw.id()), Some(*flaw));
+        }
+        assert!(Flaw::ALL.len() <= 128, "Flaws holds 128 bits");
+    }
+}

@@ -1,0 +1,213 @@
+//! What an engine says about itself: reported events, which mechanism laws may read and outcome laws may not.
+//!
+//! Promise: observing is write-only. Nothing an engine does depends on whether anybody listens.
+
+use crate::streams::key::{StreamKey, Table};
+use crate::streams::window::VerdictKind;
+use crate::units::Sequence;
+use std::fmt;
+
+/// A record's name: the first 20 bytes of SHA-256 of its storage key (decision 10). Its file's name is this in hex.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RecordName(pub [u8; 20]);
+
+impl fmt::Display for RecordName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+    }
+}
+
+impl fmt::Debug for RecordName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// A batch's number. Rises by one a batch over all lives of a store, and is the generation of every record value that
+/// the batch writes: the frame of a record file carries it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BatchNumber(pub u64);
+
+/// One transition of one life of an engine, numbered in lock order from zero.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TransitionNumber(pub u64);
+
+/// What a transition decided, at the moment it held the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decision {
+    /// An admission, classified.
+    Verdict {
+        /// The verdict's kind.
+        verdict: VerdictKind,
+        /// The transaction's sequence.
+        sequence: Sequence,
+        /// The transaction's digest.
+        digest: [u8; 32],
+    },
+    /// A reservation of `first..=last`, covered by `lease`.
+    Reserved {
+        /// First reserved sequence.
+        first: Sequence,
+        /// Last reserved sequence.
+        last: Sequence,
+        /// The last leased sequence once this transition is durable.
+        lease: Sequence,
+    },
+    /// Refused before the window or the lease was consulted; `reason` in kebab case.
+    Refused {
+        /// The typed error's name.
+        reason: &'static str,
+    },
+}
+
+/// A place in the writing of one batch where a life may be ended ("after the third rename of batch 5").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum Step {
+    /// A transition has joined the gathering batch, which nothing has begun to write. Once a transition.
+    Gathering,
+    /// One record's temporary is written and flushed. Once a record.
+    TemporaryFlushed,
+    /// One record's temporary is renamed into place. Once a record.
+    Renamed,
+    /// The directory flush that makes the renames durable has returned. Once a batch.
+    DirectoryFlushed,
+    /// The batch is durable and nothing of it is released yet. Once a batch.
+    BeforeRelease,
+    /// One presence marker is created. Once a new record.
+    Marked,
+    /// Open: an ancestor or the directory is flushed. Once a directory.
+    OpenDirectoryFlushed,
+    /// Open: one stale temporary is removed.
+    OpenTemporaryRemoved,
+    /// Open: one unmarked record is marked.
+    OpenMarked,
+    /// Open: everything is done but the first result.
+    Opened,
+}
+
+impl Step {
+    /// Every step, in its order.
+    pub const ALL: &'static [Step] = &[
+        Step::Gathering,
+        Step::TemporaryFlushed,
+        Step::Renamed,
+        Step::DirectoryFlushed,
+        Step::BeforeRelease,
+        Step::Marked,
+        Step::OpenDirectoryFlushed,
+        Step::OpenTemporaryRemoved,
+        Step::OpenMarked,
+        Step::Opened,
+    ];
+
+    /// The name as plans spell it.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Step::Gathering => "gathering",
+            Step::TemporaryFlushed => "temporary-flushed",
+            Step::Renamed => "renamed",
+            Step::DirectoryFlushed => "directory-flushed",
+            Step::BeforeRelease => "before-release",
+            Step::Marked => "marked",
+            Step::OpenDirectoryFlushed => "open-directory-flushed",
+            Step::OpenTemporaryRemoved => "open-temporary-removed",
+            Step::OpenMarked => "open-marked",
+            Step::Opened => "opened",
+        }
+    }
+}
+
+/// Which roles a batch or a record serves: a sender's leases, a receiver's windows, or both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Roles {
+    /// Sender records touched.
+    pub leases: u32,
+    /// Receiver records touched.
+    pub windows: u32,
+}
+
+impl Roles {
+    /// One record of `table`.
+    #[must_use]
+    pub const fn one(table: Table) -> Self {
+        match table {
+            Table::Sender => Self { leases: 1, windows: 0 },
+            Table::Receiver => Self { leases: 0, windows: 1 },
+        }
+    }
+}
+
+/// One thing an engine reports.
+#[derive(Clone, Copy, Debug)]
+pub enum EngineEvent<'a> {
+    /// The store was scanned and the engine is about to give its first result.
+    Opened {
+        /// Records restored.
+        restored: u32,
+        /// Records that do not restore (the set U).
+        unrestorable: u32,
+        /// The first batch of this life will carry this number.
+        next_batch: BatchNumber,
+    },
+    /// A transition held the lock. Events of this kind stand in lock order.
+    Transition {
+        /// Its number.
+        transition: TransitionNumber,
+        /// Its stream.
+        stream: &'a StreamKey,
+        /// Whose table.
+        table: Table,
+        /// Its record.
+        record: RecordName,
+        /// What it decided.
+        decision: Decision,
+        /// The batch that it staged its record into; `None` when it wrote nothing.
+        staged: Option<BatchNumber>,
+    },
+    /// A result is returned to its caller now.
+    Released {
+        /// Whose result.
+        transition: TransitionNumber,
+        /// Every record state that the result was computed from: the record, and the batch that wrote that state.
+        depends: &'a [(RecordName, BatchNumber)],
+    },
+    /// The gathering batch is closed and its writing begins.
+    BatchClosed {
+        /// The batch.
+        batch: BatchNumber,
+        /// The records that it will write, and their length in bytes; `None` for a removal.
+        records: &'a [(RecordName, Option<u32>)],
+        /// Transitions that wait for it.
+        transitions: u32,
+    },
+    /// A place in the writing of a batch was reached.
+    Step {
+        /// Which place.
+        step: Step,
+        /// The batch, or the next one's number during open.
+        batch: BatchNumber,
+        /// What is touched: one record, or the whole batch.
+        roles: Roles,
+    },
+    /// A batch is durable.
+    BatchDurable {
+        /// The batch.
+        batch: BatchNumber,
+    },
+    /// A batch failed; it and the batch gathering on top of it are undone. Reported after the undo.
+    BatchFailed {
+        /// The batch.
+        batch: BatchNumber,
+        /// Transitions undone, the gathering batch's included.
+        undone: u32,
+        /// Digest of the engine's state after the undo: see `Streams::state_digest`.
+        state_digest: [u8; 32],
+    },
+    /// A transition's caller was gone before its result was returned.
+    CallerGone {
+        /// Whose result nobody took.
+        transition: TransitionNumber,
+    },
+}

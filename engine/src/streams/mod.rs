@@ -1,0 +1,5 @@
+//! Destination-scoped streams: a retained destination dispatches an exact signed transaction at most once, across
+//! crashes (seed 000).
+
+pub mod key;
+pub mod window;
