@@ -6,5 +6,6 @@
 pub mod flaws;
 pub mod host;
 pub mod identity;
+pub mod reserve;
 pub mod streams;
 pub mod units;
