@@ -1,1 +1,14 @@
-//! x
+//! The world that nodes live in: it knows the engine, and nothing of scenarios or reports.
+//!
+//! Promise: `plan -> outcome` is a function. The same plan gives the same events, bit for bit, in any process.
+
+#[cfg(not(madsim))]
+compile_error!(
+    "the simulator needs `--cfg madsim`: run cargo from the repository root, whose .cargo/config.toml sets it"
+);
+
+pub mod laws;
+pub mod ledger;
+pub mod outcome;
+pub mod plan;
+pub mod units;

@@ -1,0 +1,64 @@
+//! The laws: one file each, read from the ledger as it grows.
+//!
+//! Promise: outcome laws read observed events and the disk only, so that an engine that misreports is still convicted;
+//! mechanism laws may read what an engine reports.
+
+use crate::ledger::event::Event;
+use crate::outcome::Violation;
+use crate::units::{NodeId, SimTime};
+use groundhog_engine::host::observe::RecordName;
+
+/// Whether a law reads only what the world observes, or also what an engine reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LawKind {
+    /// Observed events and the disk only.
+    Outcome,
+    /// Reported events too.
+    Mechanism,
+}
+
+/// The whole content of one record file in one surviving state of a disk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RecordImage {
+    /// No file of that name.
+    Absent,
+    /// A file that is a whole record: its generation and its value bytes.
+    Whole {
+        /// The batch that wrote it.
+        generation: u64,
+        /// The frame's value.
+        value: bytes::Bytes,
+    },
+    /// A file that is not a whole record.
+    Torn,
+}
+
+/// What a law may look at beside the events: the disks, over all states that could survive a power failure now.
+pub trait View {
+    /// Every distinct generation that the record could have after a power failure now; `None` for absent or torn.
+    fn surviving_generations(&self, node: NodeId, record: RecordName, into: &mut Vec<Option<u64>>);
+    /// Every distinct image that the record could have after a power failure now.
+    fn surviving_images(&self, node: NodeId, record: RecordName) -> Vec<RecordImage>;
+    /// The image that a reader sees now.
+    fn visible_image(&self, node: NodeId, record: RecordName) -> RecordImage;
+    /// Every record name that a reader sees now, with whether its marker is visible, in order.
+    fn visible_records(&self, node: NodeId) -> Vec<(RecordName, bool)>;
+    /// Markers that a reader sees without a record.
+    fn visible_orphan_markers(&self, node: NodeId) -> Vec<RecordName>;
+    /// Total bytes of record files that a reader sees, and their number.
+    fn store_use(&self, node: NodeId) -> (u64, u64);
+}
+
+/// One law.
+pub trait Law {
+    /// Its id, such as `streams/at-most-once`.
+    fn id(&self) -> &'static str;
+    /// What it reads.
+    fn kind(&self) -> LawKind;
+    /// The seed's sentence, or the decision, that it states.
+    fn states(&self) -> &'static str;
+    /// Reads one event.
+    fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>);
+    /// The run is over.
+    fn end(&mut self, at: SimTime, view: &dyn View, broken: &mut Vec<Violation>);
+}

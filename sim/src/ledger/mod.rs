@@ -1,0 +1,3 @@
+//! What did happen: events in their order, and the fingerprint of them all.
+
+pub mod event;

@@ -1,0 +1,146 @@
+//! What a run gives: verdict, figures, and where to look. Everything a report or a person needs, as data.
+//!
+//! Promise: every figure in it was counted from the ledger's events. Simulated figures are exact.
+
+use crate::units::{NodeId, SimTime};
+use groundhog_engine::streams::key::Class;
+use hdrhistogram::Histogram;
+use std::collections::BTreeMap;
+
+/// One law broken once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// The law's id, such as `streams/at-most-once`.
+    pub law: &'static str,
+    /// True simulated time.
+    pub at: SimTime,
+    /// Where, when it happened at one node.
+    pub node: Option<NodeId>,
+    /// What the law saw, in one line.
+    pub saw: String,
+}
+
+/// Why a run ended before its plan did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// More polls than the budget without simulated time moving, or in all.
+    Polls {
+        /// The budget.
+        limit: u64,
+    },
+    /// More memory than the bound.
+    Memory {
+        /// The bound.
+        limit_bytes: u64,
+    },
+    /// More real time than the watchdog allows, at a point where the run could still stop itself.
+    Watchdog {
+        /// The bound.
+        limit_ms: u64,
+    },
+    /// Interrupted from outside.
+    Interrupted,
+}
+
+/// Counts of one slice of simulated time, for the plots.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Slice {
+    /// Messages intended.
+    pub intended: u64,
+    /// Messages dispatched, by class index.
+    pub dispatched: [u64; 4],
+    /// Admissions answered with a refusal or a refusing verdict.
+    pub refused: u64,
+    /// Batches durable.
+    pub batches: u64,
+    /// Records written by them.
+    pub records: u64,
+}
+
+/// A span of simulated time in which a fault was on, for shading.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultSpan {
+    /// The fault's kind and subject in words, such as `power failure, node 3`.
+    pub label: String,
+    /// Begin.
+    pub from: SimTime,
+    /// End; equal to `from` for one that lasts no time.
+    pub until: SimTime,
+}
+
+/// Latencies of one class.
+#[derive(Clone, Debug)]
+pub struct Latency {
+    /// The class.
+    pub class: Class,
+    /// From the intended time of sending to dispatch, in nanoseconds of simulated time.
+    pub from_intended: Histogram<u64>,
+    /// From the actual time of sending to dispatch, in nanoseconds of simulated time.
+    pub from_sent: Histogram<u64>,
+}
+
+/// A bound and how near the run came to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoundUse {
+    /// What is bounded, in words: `store bytes at the fullest node`.
+    pub name: String,
+    /// The most that was seen.
+    pub most: u64,
+    /// The bound.
+    pub bound: u64,
+}
+
+/// One run's outcome.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// SHA-256 over all events.
+    pub fingerprint: [u8; 32],
+    /// A digest for every 1,024 events, to find where two runs part.
+    pub checkpoints: Vec<[u8; 8]>,
+    /// Events in the ledger.
+    pub events: u64,
+    /// Simulated time covered.
+    pub covered: SimTime,
+    /// Laws broken, in order of time.
+    pub violations: Vec<Violation>,
+    /// Known limits met: id -> how often.
+    pub limits: BTreeMap<&'static str, u64>,
+    /// Marks reached: id -> how often.
+    pub marks: BTreeMap<&'static str, u64>,
+    /// Every class's latencies.
+    pub latencies: Vec<Latency>,
+    /// Length of a slice in simulated nanoseconds.
+    pub slice_ns: u64,
+    /// The slices, from time zero.
+    pub slices: Vec<Slice>,
+    /// Fault spans in order of their begin.
+    pub fault_spans: Vec<FaultSpan>,
+    /// Messages intended.
+    pub intended: u64,
+    /// Messages dispatched at least once.
+    pub dispatched: u64,
+    /// Messages lost, by cause.
+    pub losses: BTreeMap<&'static str, u64>,
+    /// Verdicts on admissions, by kind.
+    pub verdicts: BTreeMap<&'static str, u64>,
+    /// Refusals, by reason.
+    pub refusals: BTreeMap<&'static str, u64>,
+    /// Faults that took effect, by kind.
+    pub faults: BTreeMap<&'static str, u64>,
+    /// Deaths, by kind.
+    pub deaths: BTreeMap<&'static str, u64>,
+    /// Bounds and their use.
+    pub bounds: Vec<BoundUse>,
+    /// Batch sizes in records: size -> how many batches.
+    pub batch_sizes: BTreeMap<u32, u64>,
+    /// Why the run ended early, if it did.
+    pub cut: Option<Cut>,
+}
+
+impl Outcome {
+    /// Whether every law held and the run was whole.
+    #[must_use]
+    pub fn held(&self) -> bool {
+        self.violations.is_empty() && self.cut.is_none()
+    }
+}

@@ -1,0 +1,127 @@
+//! Everything that will happen, written down before it happens: inputs, faults, adversaries' acts, as data.
+//!
+//! Promise: a plan alone fixes a run. What a plan does not name, the world does not do; unknown formats and fields are
+//! errors that say so.
+
+mod act;
+mod fault;
+mod profile;
+
+pub use act::{Act, Action, Burst, FrameName};
+pub use fault::{ClockFault, Death, DiskFault, DiskOperation, Fault, FaultKind, LinkFault, Phase, When};
+pub use profile::{Costs, Crypto, DiskLatency, DiskProfile, Profile};
+
+use crate::units::NodeId;
+use serde::{Deserialize, Serialize};
+
+/// The format that this build reads and writes.
+pub const FORMAT: u32 = 1;
+
+/// The most nodes that a plan may hold.
+pub const MAX_NODES: usize = 10_000;
+
+/// One run, whole.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Plan {
+    /// [`FORMAT`].
+    pub format: u32,
+    /// The version of Groundhog that wrote it.
+    pub groundhog: String,
+    /// The scenario that it was drawn from.
+    pub scenario: String,
+    /// The seed that it was drawn with; also the seed of every keyed draw of the world.
+    pub seed: u64,
+    /// The seed of the executor that picks the next ready task.
+    pub schedule_seed: u64,
+    /// Ids of the flaws switched on.
+    pub flaws: Vec<String>,
+    /// Signatures: real, or replaced.
+    pub crypto: Crypto,
+    /// What the machines are like.
+    pub profile: Profile,
+    /// The engines' bounds.
+    pub engines: Engines,
+    /// The nodes, by id.
+    pub nodes: Vec<NodePlan>,
+    /// The links that exist.
+    pub links: Vec<LinkPlan>,
+    /// Inputs and adversaries' acts, in order of id.
+    pub actions: Vec<Action>,
+    /// Faults, in order of id.
+    pub faults: Vec<Fault>,
+    /// When every fault has ended and only healing goes on.
+    pub quiesce_us: u64,
+    /// When the run ends: what is not delivered by then is lost without a cause.
+    pub end_us: u64,
+    /// The ceiling of each known limit; one beyond it breaks the law that it excuses.
+    pub limits: std::collections::BTreeMap<String, u64>,
+}
+
+/// The engines' bounds, all inlined so that a change of a default moves no old plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Engines {
+    /// The overlay's id.
+    pub network_id: u32,
+    /// Hard bound of each table, in streams.
+    pub stream_capacity: u32,
+    /// Budget of the record store in bytes.
+    pub store_budget_bytes: u64,
+    /// Lifetime of a delegation, in milliseconds of the delegator's wall clock.
+    pub delegation_lifetime_ms: u64,
+    /// Lifetime of a transaction (its `ttl_ms`).
+    pub transaction_lifetime_ms: u64,
+    /// Clock tolerance sigma, in milliseconds.
+    pub clock_tolerance_ms: u64,
+}
+
+/// One node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodePlan {
+    /// Its id, equal to its place.
+    pub id: NodeId,
+    /// Processor cores.
+    pub cores: u8,
+    /// Its clocks at boot.
+    pub clock: ClockPlan,
+}
+
+/// A node's clocks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClockPlan {
+    /// Wall clock minus true time when the run begins.
+    pub offset_ms: i64,
+    /// Oscillator error in parts per million; moves both clocks.
+    pub drift_ppm: i32,
+    /// The wall clock is this wrong at each boot, until it is corrected.
+    pub wrong_at_boot_ms: i64,
+    /// How long after a boot it is corrected; 0 when it is right at boot.
+    pub corrected_after_us: u64,
+}
+
+/// A link: where a connection can stand.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkPlan {
+    /// One end, the lower id.
+    pub a: NodeId,
+    /// The other end.
+    pub b: NodeId,
+    /// Least one-way latency.
+    pub latency_us: u64,
+    /// Most latency added on top, drawn for each frame.
+    pub jitter_us: u64,
+    /// Bandwidth of each direction; 0 is unlimited.
+    pub bandwidth_bytes_per_s: u64,
+    /// Channels of the connection's pool, 1 to 4.
+    pub channels: u8,
+    /// Whether each channel delivers in order.
+    pub ordered: bool,
+    /// Frames lost, in thousandths, all the time.
+    pub loss_per_mille: u16,
+    /// Frames delivered twice, in thousandths, all the time.
+    pub duplicate_per_mille: u16,
+}
