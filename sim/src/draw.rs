@@ -40,6 +40,8 @@ pub enum Purpose {
     Handler = 15,
     /// Anything that a generator of plans decides.
     Generate = 16,
+    /// Whether an operation that was under way when a life ended happens before, partly or whole.
+    DiskUnderWay = 17,
 }
 
 /// The draws of one run.

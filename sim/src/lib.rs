@@ -12,5 +12,6 @@ pub mod laws;
 pub mod ledger;
 pub mod outcome;
 pub mod plan;
+pub mod run;
 pub mod units;
 pub mod world;

@@ -244,7 +244,7 @@ impl World {
         let direction = Direction { from, to };
         let (transfer, generation) = (outgoing.tag.transfer, outgoing.generation);
         let bytes = u32::try_from(outgoing.bytes.len()).expect("a frame is below 4 GiB");
-        self.workload.recorder.record(&name, &outgoing.bytes);
+        self.workload.recorder.see(&name, class, &outgoing.bytes);
         let sent = self.traffic.network.send(now, outgoing);
         let (frame, lost) = match sent {
             Sent::InFlight { number, scheduled, .. } => {
@@ -307,7 +307,7 @@ impl World {
             }
             Delivery::Held | Delivery::Gone => {}
             Delivery::Postponed(at) => {
-                let to = NodeId::default();
+                let to = self.traffic.network.receiver(handle).expect("a postponed frame is in flight");
                 self.timeline.at(at, Due::Deliver { to, frame: handle });
             }
             Delivery::Lost { frame, cause, given_up_at } => {
@@ -457,7 +457,7 @@ impl World {
     /// An adversary at `node`'s place sends a recorded frame again.
     pub(super) fn replay(&mut self, act: ActionId, node: NodeId, name: &FrameName, to: NodeId, lane: Option<Class>) {
         let now = self.now();
-        let recorded = self.workload.recorder.find(name).cloned();
+        let recorded = self.workload.recorder.recorded(name).map(|recorded| recorded.bytes.clone());
         let (Some(bytes), Some(connection)) = (recorded, self.traffic.network.connection(node, to)) else {
             self.record(&Event::ReplayMissed { node });
             return;

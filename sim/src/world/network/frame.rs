@@ -8,10 +8,24 @@ use crate::plan::FrameName;
 use crate::units::{ActionId, FrameNumber, MessageId, NodeId, SimTime};
 use bytes::Bytes;
 use groundhog_engine::streams::key::Class;
+use groundhog_engine::streams::lanes::TransferId;
 
 /// Which connection of a link: counted up each time that one is made, from 1. A frame never outlives its connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LinkGeneration(pub u32);
+
+/// What the sender knows about a frame and the network only carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tag {
+    /// The transfer of the sender's outbound scheduler; `None` for an adversary's frame, which no lane waits for.
+    pub transfer: Option<TransferId>,
+    /// When the workload meant to send the message.
+    pub intended: SimTime,
+    /// When the frame was handed over.
+    pub sent: SimTime,
+    /// Whether it leaves its origin in signing order, as the original copy, straight for its destination.
+    pub in_order: bool,
+}
 
 /// What a sender hands to a channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +46,8 @@ pub struct Outgoing {
     pub name: FrameName,
     /// The adversary's act that sends it again, if one does.
     pub replay: Option<ActionId>,
+    /// What the sender knows about it.
+    pub tag: Tag,
     /// The bytes on the wire.
     pub bytes: Bytes,
 }

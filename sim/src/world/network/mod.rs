@@ -16,7 +16,7 @@ mod tests;
 
 pub use connection::{Closed, Connection, LostFrame};
 pub use fault::FaultError;
-pub use frame::{Frame, FrameHandle, LinkGeneration, Outgoing, ReturnPath, Scheduled};
+pub use frame::{Frame, FrameHandle, LinkGeneration, Outgoing, ReturnPath, Scheduled, Tag};
 pub use link::MAX_CHANNELS;
 pub use signal::{RETRY_NS, Signal, SignalArrival, SignalKind};
 
@@ -184,6 +184,12 @@ impl Network {
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.frames.length()
+    }
+
+    /// Who receives a frame in flight; `None` once it is gone.
+    #[must_use]
+    pub fn receiver(&self, handle: FrameHandle) -> Option<NodeId> {
+        self.frames.find(handle).map(|slot| self.frames.at(slot).frame.sent.to)
     }
 
     fn link_between(&self, from: NodeId, to: NodeId) -> Option<u32> {
