@@ -153,8 +153,9 @@ impl Streams {
         let destination = transaction.destination;
         if destination != account {
             let refused = Some(AdmitError::NotDestination { destination, account });
-            return Admitting { stream, sequence, state: Admission::Relayed(refused) };
+            return Admitting { stream, sequence, record: None, state: Admission::Relayed(refused) };
         }
+        let mut record = None;
         let arriving = Arriving {
             stream: &stream,
             sequence,
@@ -168,7 +169,7 @@ impl Streams {
             self.report(Table::Receiver, &stream, &decided, staging);
             decided.result.map(|verdict| Judged::new(verdict, verified, arrival.witness, &self.config))
         });
-        Admitting { stream, sequence, state: Admission::Judged(ticket) }
+        Admitting { stream, sequence, record, state: Admission::Judged(ticket) }
     }
 
     fn transact<T>(

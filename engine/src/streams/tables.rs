@@ -202,7 +202,7 @@ impl Tables {
         let Some(sender) = self.senders.get_mut(stream) else {
             return match self.begin(Table::Sender, stream, staging) {
                 Ok(filed) => self.reserve_first(filed, count, staging),
-                Err(refused) => refused.map(|refusal| Err(NotReserved::Refused(refusal))),
+                Err((record, refusal)) => refused(record, refusal.id(), Err(NotReserved::Refused(refusal))),
             };
         };
         let (key, before) = (sender.filed.key, sender.counter);
@@ -220,7 +220,7 @@ impl Tables {
             Err(exhausted) => {
                 staging.depend_on(key);
                 self.counters.sequence_exhausted += 1;
-                refused(key, "sequence-exhausted", Err(NotReserved::Exhausted(exhausted)))
+                refused(key.name, "sequence-exhausted", Err(NotReserved::Exhausted(exhausted)))
             }
         }
     }
@@ -257,7 +257,7 @@ impl Tables {
                     self.joined(key, staging);
                     judged(key, arriving, Verdict::First, Some(staging.batch()))
                 }
-                Err(refused) => refused.map(Err),
+                Err((record, refusal)) => refused(record, refusal.id(), Err(refusal)),
             };
         };
         let key = receiver.filed.key;
@@ -279,13 +279,13 @@ impl Tables {
         table: Table,
         stream: &StreamKey,
         staging: &mut Staging<'_, Self>,
-    ) -> Result<Filed, Decided<Refusal>> {
+    ) -> Result<Filed, (RecordName, Refusal)> {
         let filed = Filed::new(table, stream);
         let key = filed.key;
         if self.unrestorable.contains_key(&key.name) {
             self.counters.unavailable_stream += 1;
             let refusal = Refusal::StreamUnavailable { stream: *stream, record: key.name };
-            return Err(refused(key, refusal.id(), refusal));
+            return Err((key.name, refusal));
         }
         if self.streams(table) + self.unrestorable.len() >= self.capacity {
             self.counters.stream_capacity_exceeded += 1;
@@ -293,7 +293,7 @@ impl Tables {
                 staging.depend_on(newest);
             }
             let refusal = Refusal::StreamCapacityExceeded { table, capacity: self.capacity, stream: *stream };
-            return Err(refused(key, refusal.id(), refusal));
+            return Err((key.name, refusal));
         }
         Ok(filed)
     }
@@ -407,13 +407,6 @@ impl State for Tables {
     }
 }
 
-impl<T> Decided<T> {
-    fn map<U>(self, result: impl FnOnce(T) -> U) -> Decided<U> {
-        let Self { record, decision, staged, result: inner } = self;
-        Decided { record, decision, staged, result: result(inner) }
-    }
-}
-
 fn reservation(
     key: RecordKey,
     reserved: Reserved,
@@ -436,6 +429,6 @@ fn judged(
     Decided { record: key.name, decision, staged, result: Ok(verdict) }
 }
 
-fn refused<T>(key: RecordKey, reason: &'static str, result: T) -> Decided<T> {
-    Decided { record: key.name, decision: Decision::Refused { reason }, staged: None, result }
+fn refused<T>(record: RecordName, reason: &'static str, result: T) -> Decided<T> {
+    Decided { record, decision: Decision::Refused { reason }, staged: None, result }
 }
