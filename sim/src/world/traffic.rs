@@ -219,7 +219,7 @@ impl World {
         let now = self.now();
         loop {
             let Some(sending) = self.traffic.sending.get_mut(&direction) else { return };
-            let Some(out) = sending.outbound.next() else { return };
+            let Some(out) = sending.outbound.next_frame() else { return };
             sending.waiting[out.transfer.class.index()].pop_front();
             let Queued { message, name, bytes, intended, in_order } = out.frame;
             let outgoing = Outgoing {

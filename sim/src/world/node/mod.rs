@@ -142,6 +142,7 @@ fn open_reason(error: &OpenError) -> &'static str {
         OpenError::Store(store::OpenError::Locked { .. }) => "locked",
         OpenError::Store(store::OpenError::BudgetLowered { .. }) => "budget-lowered",
         OpenError::Store(store::OpenError::BatchesExhausted { .. }) => "batches-exhausted",
+        OpenError::Store(store::OpenError::RootMissing { .. }) => "root-missing",
         OpenError::Store(store::OpenError::Disk(_)) => "disk",
     }
 }
