@@ -12,3 +12,4 @@ pub mod ledger;
 pub mod outcome;
 pub mod plan;
 pub mod units;
+pub mod world;
