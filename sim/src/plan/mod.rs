@@ -4,12 +4,20 @@
 //! errors that say so.
 
 mod act;
+mod check;
+mod dice;
 mod fault;
+mod generate;
 mod profile;
+mod scenario;
 
 pub use act::{Act, Action, Burst, FrameName};
-pub use fault::{ClockFault, Death, DiskFault, DiskOperation, Fault, FaultKind, LinkFault, Phase, When};
+pub use check::PlanError;
+pub use dice::{Dice, Draw};
+pub use fault::{ClockFault, Death, DiskFault, DiskOperation, Fault, FaultKind, LinkFault, Phase, StepId, When};
+pub use generate::generate;
 pub use profile::{Costs, Crypto, DiskLatency, DiskProfile, Profile};
+pub use scenario::{Defaults, Key, KeySource, Scenario, Sections};
 
 use crate::units::NodeId;
 use serde::{Deserialize, Serialize};

@@ -177,6 +177,12 @@ impl Disk {
         self.used_bytes
     }
 
+    /// Whether the file system has turned read-only, until the next life.
+    #[must_use]
+    pub const fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
     /// Files and directories that take memory, reachable by a reader or not: bounded by what is on the disk and what
     /// waits for a flush.
     #[must_use]

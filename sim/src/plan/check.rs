@@ -1,0 +1,206 @@
+//! Whether a plan is one: everything that it names exists, and every bound of the format holds.
+//!
+//! Promise: the world never meets a plan that this has not passed, so it may assert instead of answering.
+
+use super::{Act, Action, Fault, FaultKind, LinkFault, Plan, When};
+use crate::units::NodeId;
+use groundhog_engine::flaws::Flaw;
+use std::collections::BTreeSet;
+
+/// The most actions that a plan may hold.
+pub const MAX_ACTIONS: usize = 1_000_000;
+
+/// The most faults that a plan may hold.
+pub const MAX_FAULTS: usize = 1_000_000;
+
+/// The most messages that a plan may send, copies included.
+pub const MAX_FRAMES: u64 = 100_000_000;
+
+/// Why a text is no plan of this build.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// Its format is another.
+    #[error("the plan has format {found}, and this build reads format {expected} (the plan was written by groundhog {by})", expected = super::FORMAT)]
+    Format {
+        /// The format that it names.
+        found: u64,
+        /// The version that wrote it, as far as it says.
+        by: String,
+    },
+    /// It says no format.
+    #[error("this is no plan: it has no number under \"format\"")]
+    NoFormat,
+    /// It is not JSON, or has an unknown, missing or ill-typed field.
+    #[error("the plan cannot be read: {0}")]
+    Syntax(#[from] serde_json::Error),
+    /// Something that it names does not exist, or a bound is broken.
+    #[error("{place}: {what}")]
+    Wrong {
+        /// Where in the plan.
+        place: String,
+        /// What is wrong there.
+        what: String,
+    },
+}
+
+fn ensure(holds: bool, place: impl FnOnce() -> String, what: impl FnOnce() -> String) -> Result<(), PlanError> {
+    if holds { Ok(()) } else { Err(PlanError::Wrong { place: place(), what: what() }) }
+}
+
+impl Plan {
+    /// A plan from its text, checked.
+    ///
+    /// # Errors
+    /// [`PlanError`] when the text is no plan of this build's format, or names what does not exist.
+    pub fn from_json(text: &str) -> Result<Self, PlanError> {
+        let value: serde_json::Value = serde_json::from_str(text)?;
+        let found = value.get("format").and_then(serde_json::Value::as_u64).ok_or(PlanError::NoFormat)?;
+        if found != u64::from(super::FORMAT) {
+            let by = value.get("groundhog").and_then(serde_json::Value::as_str).unwrap_or("unknown").to_owned();
+            return Err(PlanError::Format { found, by });
+        }
+        // Read again from the text, so that errors carry line and column.
+        let plan: Self = serde_json::from_str(text)?;
+        plan.check()?;
+        Ok(plan)
+    }
+
+    /// Its text: pretty, stable, and read back to an equal plan.
+    ///
+    /// # Panics
+    /// Never: every part of a plan has a form in JSON.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("a plan has a form in JSON");
+        text.push('\n');
+        text
+    }
+
+    /// Checks what the format's types do not.
+    ///
+    /// # Errors
+    /// [`PlanError::Wrong`] at the first thing that is wrong.
+    pub fn check(&self) -> Result<(), PlanError> {
+        let plan = || "plan".to_owned();
+        ensure(self.format == super::FORMAT, plan, || format!("format {} is not this build's", self.format))?;
+        ensure((1..=super::MAX_NODES).contains(&self.nodes.len()), plan, || {
+            format!("{} nodes, and 1 to {} are possible", self.nodes.len(), super::MAX_NODES)
+        })?;
+        ensure(self.quiesce_us <= self.end_us, plan, || "quiesce_us comes after end_us".to_owned())?;
+        ensure(self.actions.len() <= MAX_ACTIONS, plan, || format!("more than {MAX_ACTIONS} actions"))?;
+        ensure(self.faults.len() <= MAX_FAULTS, plan, || format!("more than {MAX_FAULTS} faults"))?;
+        for id in &self.flaws {
+            ensure(Flaw::from_id(id).is_some(), plan, || format!("no flaw is called {id:?}"))?;
+        }
+        for (node, place) in self.nodes.iter().zip(0..) {
+            ensure(node.id == NodeId(place), || format!("node {place}"), || format!("its id is {}", node.id.0))?;
+            ensure(node.cores > 0, || format!("node {place}"), || "it has no cores".to_owned())?;
+        }
+        let links = self.check_links()?;
+        self.check_actions(&links)?;
+        self.check_faults(&links)
+    }
+
+    fn check_links(&self) -> Result<BTreeSet<(NodeId, NodeId)>, PlanError> {
+        let mut links = BTreeSet::new();
+        for (link, place) in self.links.iter().zip(0_usize..) {
+            let place = || format!("link {place}");
+            ensure(link.a < link.b, place, || "its ends are not in order, or equal".to_owned())?;
+            ensure(link.b.index() < self.nodes.len(), place, || format!("there is no {}", link.b))?;
+            ensure((1..=4).contains(&link.channels), place, || format!("{} channels", link.channels))?;
+            let shares = [link.loss_per_mille, link.duplicate_per_mille];
+            ensure(shares.iter().all(|share| *share <= 1_000), place, || "more than 1,000 of 1,000".to_owned())?;
+            ensure(links.insert((link.a, link.b)), place, || "another link has the same ends".to_owned())?;
+        }
+        Ok(links)
+    }
+
+    fn check_actions(&self, links: &BTreeSet<(NodeId, NodeId)>) -> Result<(), PlanError> {
+        let mut frames = 0_u64;
+        let mut ids = BTreeSet::new();
+        for action in &self.actions {
+            let place = || format!("action {}", action.id.0);
+            ensure(ids.insert(action.id), place, || "another action has the same id".to_owned())?;
+            ensure(action.at_us <= self.end_us, place, || "it comes after end_us".to_owned())?;
+            self.node_exists(action.node, place)?;
+            check_act(self, action, links)?;
+            if let Act::Send(burst) = &action.act {
+                frames = frames.saturating_add(u64::from(burst.count).saturating_mul(u64::from(burst.copies)));
+            }
+        }
+        ensure(frames <= MAX_FRAMES, || "plan".to_owned(), || format!("more than {MAX_FRAMES} frames are sent"))
+    }
+
+    fn check_faults(&self, links: &BTreeSet<(NodeId, NodeId)>) -> Result<(), PlanError> {
+        let mut ids = BTreeSet::new();
+        for fault in &self.faults {
+            let place = || format!("fault {}", fault.id.0);
+            ensure(ids.insert(fault.id), place, || "another fault has the same id".to_owned())?;
+            if let Some(until_us) = fault.until_us {
+                ensure(until_us <= self.quiesce_us, place, || "it ends after quiesce_us".to_owned())?;
+            }
+            self.check_when(fault)?;
+            match &fault.kind {
+                FaultKind::Link { from, to, fault: kind, .. } => {
+                    let ends = (*from.min(to), *from.max(to));
+                    ensure(links.contains(&ends), place, || format!("{from} and {to} are not linked"))?;
+                    if let LinkFault::Loss { per_mille } | LinkFault::Duplicate { per_mille } = kind {
+                        ensure(*per_mille <= 1_000, place, || "more than 1,000 of 1,000".to_owned())?;
+                    }
+                }
+                FaultKind::Crash { node, .. }
+                | FaultKind::Disk { node, .. }
+                | FaultKind::Clock { node, .. }
+                | FaultKind::StallHandler { node, .. }
+                | FaultKind::SlowProcessor { node, .. } => self.node_exists(*node, place)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn check_when(&self, fault: &Fault) -> Result<(), PlanError> {
+        let place = || format!("fault {}", fault.id.0);
+        match fault.at {
+            When::Time { us } => {
+                let until = fault.until_us.unwrap_or(self.quiesce_us);
+                ensure(us <= until, place, || "it begins after it ends, or after quiesce_us".to_owned())
+            }
+            When::Step { node, count, .. } => {
+                ensure(count > 0, place, || "steps are counted from 1".to_owned())?;
+                self.node_exists(node, place)
+            }
+            When::Operation { node, .. } | When::Poll { node, .. } => self.node_exists(node, place),
+        }
+    }
+
+    fn node_exists(&self, node: NodeId, place: impl FnOnce() -> String) -> Result<(), PlanError> {
+        ensure(node.index() < self.nodes.len(), place, || format!("there is no {node}"))
+    }
+}
+
+fn check_act(plan: &Plan, action: &Action, links: &BTreeSet<(NodeId, NodeId)>) -> Result<(), PlanError> {
+    let place = || format!("action {}", action.id.0);
+    let linked = |one: NodeId, other: NodeId| {
+        let found = links.contains(&(one.min(other), one.max(other)));
+        ensure(found, place, || format!("{one} and {other} are not linked"))
+    };
+    match &action.act {
+        Act::Send(burst) => {
+            ensure(burst.copies > 0, place, || "no copy of its messages is sent".to_owned())?;
+            ensure(action.node != burst.to, place, || format!("{} sends to itself", action.node))?;
+            match burst.via {
+                None => linked(action.node, burst.to),
+                Some(via) => {
+                    linked(action.node, via)?;
+                    linked(via, burst.to)
+                }
+            }
+        }
+        Act::RotateDelegatee => Ok(()),
+        Act::Replay { frame, to, .. } => {
+            plan.node_exists(frame.origin, place)?;
+            plan.node_exists(frame.destination, place)?;
+            linked(action.node, *to)
+        }
+    }
+}

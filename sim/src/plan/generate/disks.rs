@@ -1,0 +1,115 @@
+//! Faults of disks: single ones, and batches that fail on a slow disk while another gathers on top.
+
+use super::{Draft, Span, Strikes, crashes};
+use crate::plan::dice::{Dice, Draw};
+use crate::plan::{Death, DiskFault, DiskOperation, When};
+use crate::units::NodeId;
+
+pub(super) fn draw(draft: &mut Draft<'_>) {
+    failing_batches(draft);
+    let disks = &draft.scenario.sections.disks;
+    single(draft, "disk-error", &disks.errors, |dice| {
+        (DiskFault::Error, strikes(dice, &[DiskOperation::Create, DiskOperation::Write, DiskOperation::Rename]))
+    });
+    single(draft, "no-space", &disks.no_space, |dice| {
+        (DiskFault::NoSpace, Strikes { operations: Vec::new(), skip: dice.below(4) as u32, count: 0 })
+    });
+    single(draft, "failed-flush", &disks.failed_flushes, |dice| {
+        (DiskFault::FailedFlush, strikes(dice, &[DiskOperation::Flush]))
+    });
+    single(draft, "failed-directory-flush", &disks.failed_directory_flushes, |dice| {
+        (DiskFault::FailedDirectoryFlush { read_only: false }, strikes(dice, &[DiskOperation::FlushDirectory]))
+    });
+    single(draft, "stuck", &disks.stuck, |dice| {
+        let fails = dice.per_mille(500);
+        (DiskFault::Stuck { fails }, Strikes { operations: Vec::new(), skip: dice.below(6) as u32, count: 1 })
+    });
+    single(draft, "write-back", &disks.write_backs, |dice| {
+        (DiskFault::WriteBack, Strikes { operations: Vec::new(), skip: dice.below(12) as u32, count: 1 })
+    });
+    slow(draft);
+    read_only(draft);
+}
+
+fn single(
+    draft: &mut Draft<'_>,
+    purpose: &str,
+    count: &Draw,
+    kind: impl Fn(&mut Dice) -> (DiskFault, Strikes),
+) {
+    for place in 0..draft.count(purpose, count) {
+        let mut dice = draft.dice(purpose, place);
+        let (node, span) = target(draft, &mut dice);
+        let (fault, strikes) = kind(&mut dice);
+        draft.disk_fault(node, span, fault, strikes);
+    }
+}
+
+/// A busy node, and a span that begins just before a wave where the node is a hub.
+fn target(draft: &Draft<'_>, dice: &mut Dice) -> (NodeId, Span) {
+    let lasts_ms = draft.scenario.sections.disks.lasts_ms.roll_u64(dice);
+    if dice.per_mille(700)
+        && let Some(hub) = dice.pick(&draft.shape.hubs)
+        && let Some(wave) = dice.pick(&hub.waves_us)
+    {
+        return (hub.node, draft.span_from(wave.saturating_sub(dice.below(2_000)), lasts_ms));
+    }
+    (draft.busy_node(dice), draft.span(dice, lasts_ms))
+}
+
+fn strikes(dice: &mut Dice, among: &[DiskOperation]) -> Strikes {
+    let operation = *dice.pick(among).expect("something is struck");
+    Strikes { operations: vec![operation], skip: dice.below(3) as u32, count: dice.weighted(&[(1, 4), (2, 2), (4, 1)]) }
+}
+
+fn slow(draft: &mut Draft<'_>) {
+    let disks = &draft.scenario.sections.disks;
+    for place in 0..draft.count("slow-disk", &disks.slow) {
+        let mut dice = draft.dice("slow-disk", place);
+        let (node, span) = target(draft, &mut dice);
+        let factor = disks.slow_factor.roll_u32(&mut dice);
+        draft.disk_fault(node, span, DiskFault::Slow { factor }, all());
+    }
+}
+
+fn all() -> Strikes {
+    Strikes { operations: Vec::new(), skip: 0, count: 0 }
+}
+
+/// A wave on a slow disk, and one operation of its first batches that fails.
+fn failing_batches(draft: &mut Draft<'_>) {
+    let disks = &draft.scenario.sections.disks;
+    for place in 0..draft.count("failing-batch", &disks.failing_batches) {
+        let mut dice = draft.dice("failing-batch", place);
+        let Some(hub) = dice.pick(&draft.shape.hubs) else { return };
+        let node = hub.node;
+        let Some(wave) = dice.pick(&hub.waves_us).copied() else { return };
+        let span = draft.span_from(wave, disks.lasts_ms.roll_u64(&mut dice));
+        let factor = disks.slow_factor.roll_u32(&mut dice);
+        draft.disk_fault(node, span, DiskFault::Slow { factor }, all());
+        let (fault, operation) = *dice
+            .pick(&[
+                (DiskFault::FailedFlush, DiskOperation::Flush),
+                (DiskFault::FailedDirectoryFlush { read_only: false }, DiskOperation::FlushDirectory),
+                (DiskFault::Error, DiskOperation::Write),
+                (DiskFault::Error, DiskOperation::Rename),
+                (DiskFault::NoSpace, DiskOperation::Flush),
+            ])
+            .expect("there are five ways to fail");
+        let skip = dice.weighted(&[(0, 3), (1, 2), (2, 1)]);
+        draft.disk_fault(node, span, fault, Strikes { operations: vec![operation], skip, count: 1 });
+    }
+}
+
+/// A file system that turns read-only, and the restart that ends it.
+fn read_only(draft: &mut Draft<'_>) {
+    for place in 0..draft.count("read-only", &draft.scenario.sections.disks.read_only) {
+        let mut dice = draft.dice("read-only", place);
+        let (node, span) = target(draft, &mut dice);
+        let fault = DiskFault::FailedDirectoryFlush { read_only: true };
+        let strikes = Strikes { operations: vec![DiskOperation::FlushDirectory], skip: 0, count: 1 };
+        draft.disk_fault(node, span, fault, strikes);
+        let at = When::Time { us: span.until_us.saturating_sub(1) };
+        crashes::crash(draft, at, node, Death::Process, &mut dice);
+    }
+}

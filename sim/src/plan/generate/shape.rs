@@ -1,0 +1,122 @@
+//! Who is linked to whom: a ring of neighbours, hubs with their spokes, and some random links.
+
+use crate::plan::dice::Dice;
+use crate::plan::{LinkPlan, Scenario};
+use crate::units::NodeId;
+use std::collections::BTreeSet;
+
+/// A node that many others talk to.
+pub(super) struct Hub {
+    pub node: NodeId,
+    /// The nodes that it talks to, all linked to it.
+    pub spokes: Vec<NodeId>,
+    /// The instants at which its bursts begin together, in order.
+    pub waves_us: Vec<u64>,
+}
+
+/// The links and the hubs.
+pub(super) struct Shape {
+    pub links: Vec<LinkPlan>,
+    pub hubs: Vec<Hub>,
+}
+
+impl Shape {
+    pub(super) fn draw(scenario: &Scenario, seed: u64, chaos_us: u64) -> Self {
+        let hubs = hubs(scenario, seed, chaos_us);
+        let mut pairs = BTreeSet::new();
+        for node in 0..scenario.nodes {
+            pairs.insert(pair(node, (node + 1) % scenario.nodes));
+        }
+        for hub in &hubs {
+            pairs.extend(hub.spokes.iter().map(|spoke| pair(u32::from(hub.node.0), u32::from(spoke.0))));
+        }
+        let mut dice = Dice::new(seed, "chords", 0);
+        for _ in 0..scenario.scaled(&scenario.sections.links.chords, &mut dice) {
+            let from = dice.below(u64::from(scenario.nodes)) as u32;
+            let to = dice.below(u64::from(scenario.nodes)) as u32;
+            if from != to {
+                pairs.insert(pair(from, to));
+            }
+        }
+        let links = pairs.into_iter().map(|(a, b)| link(scenario, seed, a, b)).collect();
+        Self { links, hubs }
+    }
+
+    /// The nodes linked to `node`, in order.
+    pub(super) fn neighbours(&self, node: NodeId) -> Vec<NodeId> {
+        let mut neighbours: Vec<NodeId> = self
+            .links
+            .iter()
+            .filter_map(|link| match node {
+                node if node == link.a => Some(link.b),
+                node if node == link.b => Some(link.a),
+                _ => None,
+            })
+            .collect();
+        neighbours.sort_unstable();
+        neighbours
+    }
+
+    /// A link, of a hub more often than not.
+    pub(super) fn busy_link(&self, dice: &mut Dice) -> (NodeId, NodeId) {
+        if dice.per_mille(850)
+            && let Some(hub) = dice.pick(&self.hubs)
+            && let Some(spoke) = dice.pick(&hub.spokes)
+        {
+            return if dice.per_mille(500) { (hub.node, *spoke) } else { (*spoke, hub.node) };
+        }
+        let link = dice.pick(&self.links).expect("two nodes or more are linked on the ring");
+        (link.a, link.b)
+    }
+}
+
+fn pair(one: u32, other: u32) -> (NodeId, NodeId) {
+    (NodeId(one.min(other) as u16), NodeId(one.max(other) as u16))
+}
+
+fn hubs(scenario: &Scenario, seed: u64, chaos_us: u64) -> Vec<Hub> {
+    let links = &scenario.sections.links;
+    let mut dice = Dice::new(seed, "hubs", 0);
+    let mut nodes: Vec<u16> = (0..scenario.nodes as u16).collect();
+    dice.shuffle(&mut nodes);
+    let count = scenario.scaled(&links.hubs, &mut dice).min(u64::from(scenario.nodes)) as usize;
+    nodes[..count]
+        .iter()
+        .zip(0..)
+        .map(|(node, place)| {
+            let mut dice = Dice::new(seed, "hub", place);
+            let spokes = (links.spokes.roll_u64(&mut dice) as usize).min(nodes.len() - 1);
+            let mut others: Vec<NodeId> =
+                nodes.iter().filter(|other| *other != node).map(|other| NodeId(*other)).collect();
+            dice.shuffle(&mut others);
+            others.truncate(spokes);
+            let waves = scenario.sections.load.waves.roll_u64(&mut dice);
+            Hub { node: NodeId(*node), spokes: others, waves_us: waves_us(waves, chaos_us, &mut dice) }
+        })
+        .collect()
+}
+
+/// One instant in each of as many equal parts of the chaos, so that every life has work.
+fn waves_us(waves: u64, chaos_us: u64, dice: &mut Dice) -> Vec<u64> {
+    let part = (chaos_us / waves).max(1);
+    (0..waves).map(|wave| (wave * part + dice.below(part * 3 / 4 + 1)).min(chaos_us - 1)).collect()
+}
+
+fn link(scenario: &Scenario, seed: u64, a: NodeId, b: NodeId) -> LinkPlan {
+    let links = &scenario.sections.links;
+    let mut dice = Dice::new(seed, "link", u64::from(a.0) << 16 | u64::from(b.0));
+    LinkPlan {
+        a,
+        b,
+        latency_us: links.latency_us.roll_u64(&mut dice),
+        jitter_us: links.jitter_us.roll_u64(&mut dice),
+        bandwidth_bytes_per_s: links.bandwidth_bytes_per_s.roll_u64(&mut dice),
+        channels: links.channels.roll_u32(&mut dice) as u8,
+        ordered: {
+            let per_mille = links.ordered_per_mille.roll_u64(&mut dice);
+            dice.per_mille(per_mille)
+        },
+        loss_per_mille: links.loss_per_mille.roll_u32(&mut dice) as u16,
+        duplicate_per_mille: links.duplicate_per_mille.roll_u32(&mut dice) as u16,
+    }
+}

@@ -1,0 +1,380 @@
+//! What a scenario says: the distributions that plans are drawn from. Each key stands here once, with its meaning, its
+//! default and its range; readers of scenario files learn all three from here.
+//!
+//! Promise: every key has a range, so that no drawn value can be refused by the plan's format.
+
+use super::dice::{Dice, Draw};
+use super::profile::{Crypto, DiskProfile};
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+/// One key of a section, as a reader needs it.
+#[derive(Clone, Debug)]
+pub struct Key {
+    /// The section's name.
+    pub section: &'static str,
+    /// The key's name.
+    pub name: &'static str,
+    /// What it means.
+    pub about: &'static str,
+    /// Which values it may take.
+    pub range: RangeInclusive<i64>,
+    /// What it is where a file leaves it out.
+    pub default: i64,
+}
+
+/// Where the values of keys come from.
+pub trait KeySource {
+    /// Why a value cannot be had.
+    type Error;
+    /// The value of one key.
+    ///
+    /// # Errors
+    /// When the source holds something that is no distribution within the key's range.
+    fn draw(&mut self, key: &Key) -> Result<Draw, Self::Error>;
+}
+
+macro_rules! sections {
+    ($( #[doc = $about:literal] $name:ident $field:ident { $( #[doc = $key_about:literal] $key:ident = $default:literal, $range:expr; )* } )*) => {
+        $(
+            #[doc = $about]
+            #[derive(Clone, Debug, PartialEq, Eq)]
+            pub struct $name {
+                $( #[doc = $key_about] pub $key: Draw, )*
+            }
+
+            impl $name {
+                fn read<S: KeySource>(source: &mut S) -> Result<Self, S::Error> {
+                    Ok(Self { $( $key: source.draw(&Key {
+                        section: stringify!($field),
+                        name: stringify!($key),
+                        about: $key_about.trim_ascii(),
+                        range: $range,
+                        default: $default,
+                    })?, )* })
+                }
+            }
+        )*
+
+        /// Every section of a scenario.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        pub struct Sections {
+            $( #[doc = $about] pub $field: $name, )*
+        }
+
+        impl Sections {
+            /// Reads every key of every section, in the order of their definition.
+            ///
+            /// # Errors
+            /// The first error of the source.
+            pub fn read<S: KeySource>(source: &mut S) -> Result<Self, S::Error> {
+                Ok(Self { $( $field: $name::read(source)?, )* })
+            }
+        }
+    };
+}
+
+const COUNT: RangeInclusive<i64> = 0..=1_000_000;
+const PER_MILLE: RangeInclusive<i64> = 0..=1_000;
+/// Seven days.
+const TIME_MS: RangeInclusive<i64> = 0..=604_800_000;
+const TIME_US: RangeInclusive<i64> = 0..=604_800_000_000;
+const SIZE: RangeInclusive<i64> = 0..=i64::MAX;
+
+sections! {
+    /// How long a run is, in simulated time.
+    Time time {
+        /// How long faults go on, in milliseconds.
+        chaos_ms = 2_000, 1..=604_800_000;
+        /// How long only healing goes on afterwards, in milliseconds.
+        settle_ms = 5_000, 100..=604_800_000;
+    }
+    /// What the machines are like.
+    Machines machines {
+        /// Processor cores of a node.
+        cores = 2, 1..=64;
+        /// Create, open, rename, remove, list, lock: microseconds.
+        metadata_us = 15, 1..=1_000_000;
+        /// Read or write of each started 4 KiB: microseconds.
+        transfer_us = 8, 1..=1_000_000;
+        /// Flush of a file: microseconds.
+        flush_us = 300, 1..=10_000_000;
+        /// Flush of a directory: microseconds.
+        flush_directory_us = 350, 1..=10_000_000;
+        /// Most that a disk operation takes longer, in thousandths.
+        disk_jitter_per_mille = 500, 0..=100_000;
+        /// Space on each disk in bytes; 0 is unlimited.
+        disk_capacity_bytes = 0, SIZE;
+        /// One signature made: nanoseconds.
+        signature_ns = 20_000, COUNT;
+        /// One signature verified: nanoseconds.
+        verification_ns = 53_000, COUNT;
+        /// 1,024 bytes hashed: nanoseconds.
+        hash_kib_ns = 2_500, COUNT;
+        /// 1,024 bytes encoded or decoded: nanoseconds.
+        code_kib_ns = 600, COUNT;
+        /// One message handled by the application: nanoseconds.
+        handler_ns = 20_000, 0..=1_000_000_000;
+    }
+    /// The engines' bounds.
+    Bounds engines {
+        /// The overlay's id.
+        network_id = 1, 0..=4_294_967_295;
+        /// Hard bound of each table, in streams.
+        stream_capacity = 16_384, 1..=16_384;
+        /// Budget of the record store in bytes.
+        store_budget_bytes = 41_943_040, 1..=1_099_511_627_776;
+        /// Lifetime of a delegation in milliseconds.
+        delegation_lifetime_ms = 2_592_000_000, 1..=31_536_000_000;
+        /// Lifetime of a transaction in milliseconds.
+        transaction_lifetime_ms = 600_000, 1..=6_000_000;
+        /// Clock tolerance sigma in milliseconds.
+        clock_tolerance_ms = 3_000, 0..=3_600_000;
+    }
+    /// Which links exist and what they are like. Neighbours on a ring are always linked.
+    Links links {
+        /// Nodes that many others talk to and that most faults strike.
+        hubs = 4, COUNT;
+        /// Nodes linked to each hub.
+        spokes = 5, 1..=64;
+        /// Further links between random nodes.
+        chords = 8, COUNT;
+        /// Least one-way latency of a link in microseconds.
+        latency_us = 1_000, TIME_US;
+        /// Most latency on top, drawn for each frame, in microseconds.
+        jitter_us = 500, TIME_US;
+        /// Bandwidth of each direction in bytes a second; 0 is unlimited.
+        bandwidth_bytes_per_s = 0, SIZE;
+        /// Channels of a connection's pool.
+        channels = 2, 1..=4;
+        /// Links whose channels deliver in order, in thousandths.
+        ordered_per_mille = 500, PER_MILLE;
+        /// Frames lost all the time, in thousandths.
+        loss_per_mille = 0, PER_MILLE;
+        /// Frames delivered twice all the time, in thousandths.
+        duplicate_per_mille = 0, PER_MILLE;
+    }
+    /// What the nodes send.
+    Load load {
+        /// Bursts of messages in all.
+        bursts = 60, COUNT;
+        /// Bursts between a hub and its spokes, in thousandths; the rest goes between other linked nodes.
+        hub_per_mille = 800, PER_MILLE;
+        /// Bursts that travel over a relay, in thousandths.
+        relayed_per_mille = 0, PER_MILLE;
+        /// Instants at which the bursts of one hub begin together.
+        waves = 6, 1..=10_000;
+        /// How far around its wave a burst begins, in microseconds.
+        wave_spread_us = 2_000, TIME_US;
+        /// Messages of a burst.
+        messages = 4, 1..=1_000_000;
+        /// Time between two of them in microseconds.
+        every_us = 500, TIME_US;
+        /// Bytes of data in each.
+        bytes = 128, 0..=60_000_000;
+        /// How often each is sent in all.
+        copies = 1, 1..=100;
+        /// Time between two copies in microseconds.
+        copy_every_us = 300_000, TIME_US;
+        /// Every this-many-th message's caller gives up its reservation; 0 for never.
+        cancel_reserve_every = 0, COUNT;
+        /// Every this-many-th message's caller gives up its admission; 0 for never.
+        cancel_admit_every = 0, COUNT;
+        /// How long a caller that gives up has waited, in microseconds.
+        cancel_after_us = 300, TIME_US;
+        /// Bursts after every fault has ended.
+        after_quiesce_bursts = 8, COUNT;
+        /// Each sender takes a fresh delegatee key this often, in milliseconds; 0 for never.
+        rotate_every_ms = 0, TIME_MS;
+    }
+    /// Deaths of nodes.
+    Crashes crashes {
+        /// Deaths inside group commit: kind, role and phase are dealt evenly.
+        in_commit = 0, COUNT;
+        /// Of these, so many in a thousand are followed by another in the open after them.
+        in_open_per_mille = 0, PER_MILLE;
+        /// Deaths at a disk operation.
+        at_operation = 0, COUNT;
+        /// Deaths at a poll.
+        at_poll = 0, COUNT;
+        /// Deaths at a time.
+        at_time = 0, COUNT;
+        /// Deaths at an operation, poll or time that are power failures, in thousandths.
+        power_per_mille = 500, PER_MILLE;
+        /// How long a node is down, in microseconds.
+        down_us = 50_000, TIME_US;
+    }
+    /// Faults of disks.
+    Disks disks {
+        /// Batches that fail on a slow disk while another gathers on top.
+        failing_batches = 0, COUNT;
+        /// Operations that fail with an input/output error.
+        errors = 0, COUNT;
+        /// Times without space.
+        no_space = 0, COUNT;
+        /// File flushes that fail.
+        failed_flushes = 0, COUNT;
+        /// Directory flushes that fail.
+        failed_directory_flushes = 0, COUNT;
+        /// Directory flushes that fail and turn the file system read-only until the node restarts.
+        read_only = 0, COUNT;
+        /// Times in which a disk is slow.
+        slow = 0, COUNT;
+        /// How many times slower.
+        slow_factor = 10, 2..=100_000;
+        /// Times in which a disk does not answer.
+        stuck = 0, COUNT;
+        /// Times at which the kernel writes back.
+        write_backs = 0, COUNT;
+        /// How long a fault lasts, in milliseconds.
+        lasts_ms = 200, TIME_MS;
+    }
+    /// Faults of links.
+    Network network {
+        /// Partitions of a link.
+        partitions = 0, COUNT;
+        /// Partitions, losses and delays of one direction only, in thousandths.
+        one_way_per_mille = 300, PER_MILLE;
+        /// Times in which frames are lost.
+        losses = 0, COUNT;
+        /// Frames lost in them, in thousandths.
+        loss_per_mille = 200, PER_MILLE;
+        /// Times in which frames are delivered twice.
+        duplicates = 0, COUNT;
+        /// Frames delivered twice in them, in thousandths.
+        duplicate_per_mille = 300, PER_MILLE;
+        /// Times in which frames take longer.
+        delays = 0, COUNT;
+        /// How much longer, in microseconds.
+        delay_us = 20_000, TIME_US;
+        /// Times in which bandwidth is low.
+        narrow = 0, COUNT;
+        /// How low, in bytes a second.
+        narrow_bytes_per_s = 100_000, 1..=1_000_000_000_000;
+        /// Times in which one channel of a pool delivers nothing.
+        stalled_channels = 0, COUNT;
+        /// How long a fault lasts, in milliseconds.
+        lasts_ms = 200, TIME_MS;
+    }
+    /// Faults of handlers and processors.
+    Handlers handlers {
+        /// Times in which a node's handler of one class finishes nothing.
+        stalls = 0, COUNT;
+        /// Times in which a node's processors are slow.
+        slow_processors = 0, COUNT;
+        /// How many times slower.
+        slow_factor = 8, 2..=100_000;
+        /// How long a fault lasts, in milliseconds.
+        lasts_ms = 200, TIME_MS;
+    }
+    /// Clocks. Whatever is drawn is cut so that any two clocks differ by at most the tolerance over the whole run.
+    Clocks clocks {
+        /// Nodes whose clocks are wrong from the start, in thousandths.
+        skewed_per_mille = 0, PER_MILLE;
+        /// How wrong their wall clocks are, in milliseconds.
+        offset_ms = 0, -3_600_000..=3_600_000;
+        /// How wrong their oscillators run, in parts per million.
+        drift_ppm = 0, -500_000..=500_000;
+        /// Nodes whose wall clock is wrong at each boot until it is corrected, in thousandths.
+        wrong_at_boot_per_mille = 0, PER_MILLE;
+        /// How wrong, in milliseconds.
+        wrong_at_boot_ms = 0, -3_600_000..=3_600_000;
+        /// How long after a boot it is corrected, in microseconds.
+        corrected_after_us = 200_000, TIME_US;
+        /// Steps of a wall clock.
+        steps = 0, COUNT;
+        /// By how much, in milliseconds.
+        step_ms = 0, -3_600_000..=3_600_000;
+        /// Times in which an oscillator runs wrong.
+        drifts = 0, COUNT;
+        /// How wrong, in parts per million.
+        drifts_ppm = 50_000, -500_000..=500_000;
+        /// Times in which a wall clock stands still.
+        freezes = 0, COUNT;
+        /// Times in which a machine is paused.
+        pauses = 0, COUNT;
+        /// Restarts from a snapshot: the wall clock is behind at the boot after a death.
+        snapshots = 0, COUNT;
+        /// How far behind, in milliseconds.
+        snapshot_behind_ms = 500, 0..=3_600_000;
+        /// How long a drift, freeze or pause lasts, in milliseconds.
+        lasts_ms = 300, TIME_MS;
+    }
+    /// Adversaries, who record every frame.
+    Adversaries adversaries {
+        /// Recorded frames sent again.
+        replays = 0, COUNT;
+        /// Of these, sent on another lane, in thousandths.
+        other_lane_per_mille = 200, PER_MILLE;
+    }
+}
+
+/// One scenario.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// What it is for, in one sentence.
+    pub about: String,
+    /// How many nodes.
+    pub nodes: u32,
+    /// The number of nodes that the counts of bursts, hubs, chords and faults are written for; another number of nodes
+    /// scales them in proportion.
+    pub counts_for: u32,
+    /// Whether signatures are real.
+    pub crypto: Crypto,
+    /// How disks keep what is not flushed.
+    pub disk: Vec<(DiskProfile, u32)>,
+    /// Everything else.
+    pub sections: Sections,
+    /// The ceiling of each known limit in one run.
+    pub limits: BTreeMap<String, u64>,
+}
+
+impl Scenario {
+    /// A count drawn for this scenario's number of nodes: never zero where the drawn count is not.
+    pub fn scaled(&self, draw: &Draw, dice: &mut Dice) -> u64 {
+        let count = draw.roll_u64(dice);
+        let scaled = u128::from(count) * u128::from(self.nodes) / u128::from(self.counts_for.max(1));
+        u64::try_from(scaled).unwrap_or(u64::MAX).max(count.min(1))
+    }
+}
+
+/// The values of every key where a file says nothing.
+#[derive(Debug)]
+pub struct Defaults;
+
+impl KeySource for Defaults {
+    type Error = std::convert::Infallible;
+
+    fn draw(&mut self, key: &Key) -> Result<Draw, Self::Error> {
+        Ok(Draw::Fixed(key.default))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Keys(Vec<Key>);
+
+    impl KeySource for Keys {
+        type Error = std::convert::Infallible;
+
+        fn draw(&mut self, key: &Key) -> Result<Draw, Self::Error> {
+            self.0.push(key.clone());
+            Ok(Draw::Fixed(key.default))
+        }
+    }
+
+    #[test]
+    fn every_default_lies_in_its_range_and_every_key_says_what_it_is() {
+        let mut keys = Keys(Vec::new());
+        let Ok(_) = Sections::read(&mut keys);
+        assert!(keys.0.len() > 80);
+        for key in keys.0 {
+            assert!(key.range.contains(&key.default), "{}.{}", key.section, key.name);
+            assert!(key.about.ends_with('.') && !key.about.contains("  "), "{}.{}", key.section, key.name);
+        }
+    }
+}

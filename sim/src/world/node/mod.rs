@@ -1,0 +1,148 @@
+//! The program of a simulated node: it opens its engines, signs what the workload asks for, and admits what arrives.
+//!
+//! Promise: it does what a real node's daemon does around the same engines, in the same order: reserve, sign, push; and
+//! decode, verify, admit, dispatch, give credit back.
+
+mod identity;
+mod lane;
+mod sender;
+
+pub use identity::Identity;
+
+use super::machine::SimMachine;
+use super::{Shared, World};
+use super::disk::{Disk, DiskConfig};
+use crate::plan::Plan;
+use crate::units::{Life, NodeId};
+use groundhog_engine::flaws::{Flaw, Flaws};
+use groundhog_engine::host::Host;
+use groundhog_engine::host::disk::DiskPath;
+use groundhog_engine::identity::Did;
+use groundhog_engine::identity::signing::Crypto;
+use groundhog_engine::streams::key::{Class, NetworkId};
+use groundhog_engine::streams::verify::Verifier;
+use groundhog_engine::store::{self, frame};
+use groundhog_engine::streams::{OpenError, Storage, Streams, StreamsConfig};
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+
+/// The directory that exists on a node's disk before its first boot; the engine makes its own below it.
+pub const DATA_DIRECTORY: &str = "data";
+
+/// The store's directory. Its parent does not exist before the first boot, so that its ancestors need flushing.
+#[must_use]
+pub fn store_root() -> DiskPath {
+    DiskPath::new(DATA_DIRECTORY).join("node").join("transaction-replay")
+}
+
+/// What every task of one life works with.
+pub struct LifeContext {
+    shared: Shared,
+    host: Host,
+    machine: SimMachine,
+    streams: Streams,
+    verifier: Mutex<Verifier>,
+    node: NodeId,
+    life: Life,
+    did: Did,
+    network_id: NetworkId,
+    crypto: Crypto,
+    lifetime_ms: u64,
+    handler_ns: u64,
+}
+
+/// The engine's flaws, by the ids that a plan names.
+///
+/// # Errors
+/// Says which id no flaw has.
+pub fn flaws_of(ids: &[String]) -> Result<Flaws, String> {
+    ids.iter().try_fold(Flaws::NONE, |flaws, id| {
+        Flaw::from_id(id).map(|flaw| flaws.with(flaw)).ok_or_else(|| format!("no flaw is called {id:?}"))
+    })
+}
+
+/// How a plan's nodes sign.
+pub const fn crypto_of(plan: &Plan) -> Crypto {
+    match plan.crypto {
+        crate::plan::Crypto::Ed25519 => Crypto::Ed25519,
+        crate::plan::Crypto::KeyedHash => Crypto::KeyedHash,
+    }
+}
+
+impl World {
+    fn streams_config(&self, node: NodeId) -> StreamsConfig {
+        let engines = &self.plan.engines;
+        StreamsConfig {
+            network_id: NetworkId(engines.network_id),
+            account: self.nodes[node.index()].identity.did(),
+            crypto: crypto_of(&self.plan),
+            storage: Storage::Authoritative { capacity_bytes: engines.store_budget_bytes },
+            capacity: engines.stream_capacity as usize,
+            flaws: self.flaws,
+        }
+    }
+}
+
+/// One life, from boot to death.
+pub async fn live(shared: Shared, host: Host, machine: SimMachine, node: NodeId, life: Life) {
+    let config = shared.with(|world| world.streams_config(node));
+    let streams = match Streams::open(&host, store_root(), config).await {
+        Ok(streams) => streams,
+        Err(error) => {
+            shared.with(|world| world.open_failed(node, life, open_reason(&error)));
+            return;
+        }
+    };
+    let context = Arc::new(shared.with(|world| {
+        let network_id = NetworkId(world.plan.engines.network_id);
+        LifeContext {
+            shared: shared.clone(),
+            host,
+            machine,
+            streams,
+            verifier: Mutex::new(Verifier::new(network_id, crypto_of(&world.plan), world.flaws)),
+            node,
+            life,
+            did: world.nodes[node.index()].identity.did(),
+            network_id,
+            crypto: crypto_of(&world.plan),
+            lifetime_ms: world.plan.engines.transaction_lifetime_ms,
+            handler_ns: world.plan.profile.costs.handler_ns,
+        }
+    }));
+    for class in Class::ALL {
+        context.machine.start(Box::pin(sender::run(Arc::clone(&context), class)));
+    }
+    shared.with(|world| world.ready(node, life));
+    loop {
+        let (peer, class) = std::future::poll_fn(|task| {
+            let opened = shared.with(|world| world.take_new_lane(node, life, task.waker()));
+            opened.map_or(Poll::Pending, Poll::Ready)
+        })
+        .await;
+        context.machine.start(Box::pin(lane::run(Arc::clone(&context), peer, class)));
+    }
+}
+
+/// A node's disk before its first boot.
+pub fn new_disk(plan: &Plan) -> Disk {
+    let capacity = plan.profile.disk_capacity_bytes;
+    Disk::new(DiskConfig {
+        profile: plan.profile.disk,
+        capacity_bytes: (capacity > 0).then_some(capacity),
+        directories: vec![DiskPath::new(DATA_DIRECTORY)],
+        tag: |bytes| frame::generation(bytes).ok().map(|generation| generation.0),
+    })
+}
+
+/// The name of a failed open in kebab case.
+fn open_reason(error: &OpenError) -> &'static str {
+    match error {
+        OpenError::Unscheduled(_) => "unscheduled",
+        OpenError::Store(store::OpenError::Locked { .. }) => "locked",
+        OpenError::Store(store::OpenError::BudgetLowered { .. }) => "budget-lowered",
+        OpenError::Store(store::OpenError::BatchesExhausted { .. }) => "batches-exhausted",
+        OpenError::Store(store::OpenError::RootMissing { .. }) => "root-missing",
+        OpenError::Store(store::OpenError::Disk(_)) => "disk",
+    }
+}
