@@ -3,10 +3,31 @@
 //! Promise: outcome laws read observed events and the disk only, so that an engine that misreports is still convicted;
 //! mechanism laws may read what an engine reports.
 
+pub mod at_most_once;
+pub mod catalogue;
+pub mod excuses;
+pub mod honest;
+pub mod names;
+pub mod one_digest;
+pub mod reading;
+pub mod release;
+pub mod set;
+pub mod wants;
+
+#[cfg(test)]
+mod fake;
+
+pub use names::Names;
+pub use set::LawSet;
+pub use wants::Wants;
+
 use crate::ledger::event::Event;
 use crate::outcome::Violation;
+use crate::plan::Plan;
 use crate::units::{NodeId, SimTime};
 use groundhog_engine::host::observe::RecordName;
+use reading::RecordReader;
+use std::sync::Arc;
 
 /// Whether a law reads only what the world observes, or also what an engine reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,16 +70,33 @@ pub trait View {
     fn store_use(&self, node: NodeId) -> (u64, u64);
 }
 
+/// What the laws of one run are told before it begins.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The plan: bounds, links, faults.
+    pub plan: Arc<Plan>,
+    /// Which account is which node's.
+    pub names: Names,
+    /// How records are named and read.
+    pub reader: RecordReader,
+}
+
 /// One law.
-pub trait Law {
+pub trait Law: Send {
     /// Its id, such as `streams/at-most-once`.
     fn id(&self) -> &'static str;
     /// What it reads.
     fn kind(&self) -> LawKind;
     /// The seed's sentence, or the decision, that it states.
     fn states(&self) -> &'static str;
+    /// Which events it reads; it is called for no others.
+    fn wants(&self) -> Wants;
     /// Reads one event.
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>);
     /// The run is over.
     fn end(&mut self, at: SimTime, view: &dyn View, broken: &mut Vec<Violation>);
+    /// Known limits that it counted: what it saw, names as harmless or licensed, and does not call broken.
+    fn limits(&self) -> &[(&'static str, u64)] {
+        &[]
+    }
 }
