@@ -1,8 +1,9 @@
 //! `streams/at-most-once`: a destination dispatches an exact signed transaction at most once, across crashes.
 
 use super::names::{DigestKey, Names};
-use super::{Law, LawKind, Setting, View, Wants};
+use super::{Law, LawKind, Setting, View};
 use crate::ledger::event::Event;
+use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
 use crate::units::{NodeId, SimTime};
 use rustc_hash::FxHashMap;
@@ -40,8 +41,8 @@ impl Law for AtMostOnce {
         Self::STATES
     }
 
-    fn wants(&self) -> Wants {
-        Wants::DISPATCHED
+    fn reads(&self) -> EventMask {
+        EventMask::of(&[EventKind::Dispatched])
     }
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, broken: &mut Vec<Violation>) {

@@ -2,7 +2,7 @@
 
 use super::names::Names;
 use super::reading::{ReadRecord, RecordReader, RecordValue, ReferenceWindow};
-use super::{Law, RecordImage, Setting, View, Wants};
+use super::{Law, RecordImage, Setting, View};
 use crate::ledger::event::{Answer, Event, Passage, Transaction};
 use crate::outcome::Violation;
 use crate::plan::{Costs, Death, DiskLatency, Engines, Plan, Profile};
@@ -285,7 +285,7 @@ impl<L: Law> Ledger<L> {
     /// Any event.
     pub fn event(&mut self, event: &Event<'_>) {
         self.at = self.at.plus_ns(1_000);
-        if self.law.wants().has(super::wants::kind_of(event)) {
+        if self.law.reads().holds(crate::ledger::kind::EventKind::of(event)) {
             self.law.event(self.at, event, &self.view, &mut self.broken);
         }
     }
@@ -384,7 +384,7 @@ impl<L: Law> Ledger<L> {
 /// Every law names itself and reads something.
 pub fn assert_well_formed(law: &dyn Law) {
     assert!(
-        law.id().contains('/') && !law.states().is_empty() && law.wants() != Wants::default(),
+        law.id().contains('/') && !law.states().is_empty() && law.reads() != crate::ledger::kind::EventMask::NONE,
         "{}",
         law.id()
     );

@@ -4,8 +4,9 @@
 //! generation, one channel, straight from its origin, the original copy.
 
 use super::names::{DigestKey, Names};
-use super::{Law, LawKind, Setting, View, Wants};
+use super::{Law, LawKind, Setting, View};
 use crate::ledger::event::{Answer, Event};
+use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
 use crate::units::{NodeId, SimTime};
 use groundhog_engine::streams::window::VerdictKind;
@@ -45,8 +46,8 @@ impl Law for Honest {
         Self::STATES
     }
 
-    fn wants(&self) -> Wants {
-        Wants::ARRIVED.and(Wants::ANSWERED)
+    fn reads(&self) -> EventMask {
+        EventMask::of(&[EventKind::Arrived, EventKind::Answered])
     }
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, broken: &mut Vec<Violation>) {

@@ -11,17 +11,14 @@ pub mod names;
 pub mod one_digest;
 pub mod reading;
 pub mod release;
-pub mod set;
-pub mod wants;
 
 #[cfg(test)]
 mod fake;
 
 pub use names::Names;
-pub use set::LawSet;
-pub use wants::Wants;
 
 use crate::ledger::event::Event;
+use crate::ledger::kind::EventMask;
 use crate::outcome::Violation;
 use crate::plan::Plan;
 use crate::units::{NodeId, SimTime};
@@ -89,14 +86,16 @@ pub trait Law: Send {
     fn kind(&self) -> LawKind;
     /// The seed's sentence, or the decision, that it states.
     fn states(&self) -> &'static str;
-    /// Which events it reads; it is called for no others.
-    fn wants(&self) -> Wants;
+    /// The kinds of events that it reads: [`Law::event`] is called with no other.
+    fn reads(&self) -> EventMask {
+        EventMask::ALL
+    }
     /// Reads one event.
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>);
+    /// Adds the known limits that it met in place of a violation: id -> how often.
+    fn limits(&self, into: &mut std::collections::BTreeMap<&'static str, u64>) {
+        let _ = into;
+    }
     /// The run is over.
     fn end(&mut self, at: SimTime, view: &dyn View, broken: &mut Vec<Violation>);
-    /// Known limits that it counted: what it saw, names as harmless or licensed, and does not call broken.
-    fn limits(&self) -> &[(&'static str, u64)] {
-        &[]
-    }
 }

@@ -1,8 +1,9 @@
 //! `streams/one-digest`: over all lives, one sequence of one stream is exposed with one transaction digest.
 
 use super::names::{DigestKey, Names};
-use super::{Law, LawKind, Setting, View, Wants};
+use super::{Law, LawKind, Setting, View};
 use crate::ledger::event::Event;
+use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
 use crate::units::SimTime;
 use groundhog_engine::streams::key::StreamKey;
@@ -41,8 +42,8 @@ impl Law for OneDigest {
         Self::STATES
     }
 
-    fn wants(&self) -> Wants {
-        Wants::EXPOSED
+    fn reads(&self) -> EventMask {
+        EventMask::of(&[EventKind::Exposed])
     }
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, broken: &mut Vec<Violation>) {

@@ -1,7 +1,8 @@
 //! `commit/release`: no result is returned before every table state that it was computed from is certain on the disk.
 
-use super::{Law, LawKind, View, Wants};
+use super::{Law, LawKind, View};
 use crate::ledger::event::Event;
+use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
 use crate::units::SimTime;
 use groundhog_engine::host::observe::EngineEvent;
@@ -39,8 +40,8 @@ impl Law for Release {
         Self::STATES
     }
 
-    fn wants(&self) -> Wants {
-        Wants::ENGINE
+    fn reads(&self) -> EventMask {
+        EventMask::of(&[EventKind::EngineReleased])
     }
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
