@@ -7,6 +7,7 @@ pub mod commit;
 pub mod flaws;
 pub mod host;
 pub mod identity;
+pub mod reserve;
 pub mod store;
 pub mod streams;
 pub mod units;

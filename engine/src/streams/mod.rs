@@ -5,6 +5,7 @@ pub mod key;
 pub mod lanes;
 pub mod message;
 pub mod payload;
+pub mod record;
 pub mod transaction;
 pub mod verify;
 pub mod window;

@@ -3,11 +3,28 @@
 //! Promise: outcome laws read observed events and the disk only, so that an engine that misreports is still convicted;
 //! mechanism laws may read what an engine reports.
 
+pub mod at_most_once;
+pub mod catalogue;
+pub mod excuses;
+pub mod honest;
+pub mod names;
+pub mod one_digest;
+pub mod reading;
+pub mod release;
+
+#[cfg(test)]
+mod fake;
+
+pub use names::Names;
+
 use crate::ledger::event::Event;
 use crate::ledger::kind::EventMask;
 use crate::outcome::Violation;
+use crate::plan::Plan;
 use crate::units::{NodeId, SimTime};
 use groundhog_engine::host::observe::RecordName;
+use reading::RecordReader;
+use std::sync::Arc;
 
 /// Whether a law reads only what the world observes, or also what an engine reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +65,17 @@ pub trait View {
     fn visible_orphan_markers(&self, node: NodeId) -> Vec<RecordName>;
     /// Total bytes of record files that a reader sees, and their number.
     fn store_use(&self, node: NodeId) -> (u64, u64);
+}
+
+/// What the laws of one run are told before it begins.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// The plan: bounds, links, faults.
+    pub plan: Arc<Plan>,
+    /// Which account is which node's.
+    pub names: Names,
+    /// How records are named and read.
+    pub reader: RecordReader,
 }
 
 /// One law.

@@ -1,0 +1,391 @@
+//! A hand-made ledger over a hand-made disk, for the tests of the laws.
+
+use super::names::Names;
+use super::reading::{ReadRecord, RecordReader, RecordValue, ReferenceWindow};
+use super::{Law, RecordImage, Setting, View};
+use crate::ledger::event::{Answer, Event, Passage, Transaction};
+use crate::outcome::Violation;
+use crate::plan::{Costs, Death, DiskLatency, Engines, Plan, Profile};
+use crate::units::{ActionId, Life, MessageId, NodeId, SimTime};
+use bytes::Bytes;
+use groundhog_engine::host::observe::{BatchNumber, EngineEvent, RecordName, TransitionNumber};
+use groundhog_engine::identity::Did;
+use groundhog_engine::streams::key::{Class, NetworkId, StreamKey, Table};
+use groundhog_engine::streams::window::VerdictKind;
+use groundhog_engine::units::{Sequence, WallMs};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// The original copy, on an honest way.
+pub const HONEST: Passage = Passage { honest: true, copy: 0 };
+/// A retransmission.
+pub const COPY: Passage = Passage { honest: false, copy: 1 };
+
+/// The account of a node.
+pub fn did(node: u16) -> Did {
+    let mut bytes = [0; 20];
+    bytes[..2].copy_from_slice(&(node + 1).to_be_bytes());
+    Did(bytes)
+}
+
+/// The application stream from one node to another.
+pub fn stream(origin: u16, destination: u16) -> StreamKey {
+    StreamKey {
+        network_id: NetworkId(1),
+        origin: did(origin),
+        destination: did(destination),
+        class: Class::Application,
+    }
+}
+
+/// A transaction of the application stream from one node to another; `tag` makes its digest.
+pub fn transaction(origin: u16, destination: u16, sequence: u64, tag: u8) -> Transaction {
+    Transaction { stream: stream(origin, destination), sequence: Sequence(sequence), digest: [tag; 32] }
+}
+
+/// A message of action 0.
+pub fn message(ordinal: u32) -> MessageId {
+    MessageId { action: ActionId(0), ordinal }
+}
+
+/// A record's name out of a number.
+pub fn record(number: u8) -> RecordName {
+    RecordName([number; 20])
+}
+
+/// The receiver's record of the application stream from one node to another, as [`Ledger::setting`] names it.
+pub fn receiver_record(origin: u16, destination: u16) -> RecordName {
+    name(Table::Receiver, &stream(origin, destination))
+}
+
+/// The sender's record, likewise.
+pub fn sender_record(origin: u16, destination: u16) -> RecordName {
+    name(Table::Sender, &stream(origin, destination))
+}
+
+fn name(table: Table, stream: &StreamKey) -> RecordName {
+    let mut name = [0; 20];
+    name[..4].copy_from_slice(&stream.origin.0[..4]);
+    name[4..8].copy_from_slice(&stream.destination.0[..4]);
+    (name[8], name[9]) = (stream.class as u8, table as u8);
+    RecordName(name)
+}
+
+/// A plain encoding: origin, destination, class, table, then the lease, or sequence and digest word of each slot taken.
+fn read(value: &[u8]) -> Option<ReadRecord> {
+    let words: Vec<u64> =
+        value.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+    let [origin, destination, class, table, rest @ ..] = &words[..] else { return None };
+    let mut key = stream(u16::try_from(*origin).ok()?, u16::try_from(*destination).ok()?);
+    key.class = *Class::ALL.get(usize::try_from(*class).ok()?)?;
+    let value = match table {
+        0 => RecordValue::Sender(*rest.first()?),
+        _ => {
+            let mut window = ReferenceWindow::default();
+            for slot in rest.chunks_exact(2) {
+                window.observe(slot[0], slot[1]);
+            }
+            RecordValue::Receiver(window)
+        }
+    };
+    Some(ReadRecord { stream: key, value })
+}
+
+fn encode(words: &[u64]) -> Bytes {
+    words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>().into()
+}
+
+/// A record as a disk may hold it.
+#[derive(Clone, Debug)]
+pub enum Image {
+    /// No file.
+    Absent,
+    /// Not whole.
+    Torn,
+    /// Whole, of no readable value.
+    Generation(u64),
+    /// A sender's lease for the application stream between two nodes.
+    Lease(u64, (u16, u16), u64),
+    /// A receiver's window: sequences with the tags of their digests.
+    Window(u64, (u16, u16), Vec<(u64, u8)>),
+}
+
+impl Image {
+    fn image(&self) -> RecordImage {
+        let (generation, value) = match self {
+            Image::Absent => return RecordImage::Absent,
+            Image::Torn => return RecordImage::Torn,
+            Image::Generation(generation) => (*generation, Bytes::new()),
+            Image::Lease(generation, (origin, destination), lease) => {
+                (*generation, encode(&[u64::from(*origin), u64::from(*destination), 3, 0, *lease]))
+            }
+            Image::Window(generation, (origin, destination), slots) => {
+                let mut words = vec![u64::from(*origin), u64::from(*destination), 3, 1];
+                for (sequence, tag) in slots {
+                    words.extend([*sequence, u64::from_le_bytes([*tag; 8])]);
+                }
+                (*generation, encode(&words))
+            }
+        };
+        RecordImage::Whole { generation, value }
+    }
+}
+
+/// Disks by hand.
+#[derive(Default)]
+pub struct FakeView {
+    visible: BTreeMap<(NodeId, RecordName), (Image, bool)>,
+    surviving: BTreeMap<(NodeId, RecordName), Vec<Image>>,
+    /// Markers without records, by node.
+    pub orphans: Vec<(NodeId, RecordName)>,
+    /// What `store_use` says.
+    pub store_use: (u64, u64),
+}
+
+impl FakeView {
+    /// What a reader sees, and whether the marker is there.
+    pub fn visible(&mut self, node: u16, record: RecordName, image: Image, marked: bool) {
+        self.visible.insert((NodeId(node), record), (image, marked));
+    }
+
+    /// What a power failure could leave.
+    pub fn surviving(&mut self, node: u16, record: RecordName, images: &[Image]) {
+        self.surviving.insert((NodeId(node), record), images.to_vec());
+    }
+
+    /// Both: one image, certain and marked.
+    pub fn certain(&mut self, node: u16, record: RecordName, image: Image) {
+        self.surviving(node, record, std::slice::from_ref(&image));
+        self.visible(node, record, image, true);
+    }
+}
+
+impl View for FakeView {
+    fn surviving_generations(&self, node: NodeId, record: RecordName, into: &mut Vec<Option<u64>>) {
+        for image in self.surviving_images(node, record) {
+            into.push(match image {
+                RecordImage::Whole { generation, .. } => Some(generation),
+                RecordImage::Absent | RecordImage::Torn => None,
+            });
+        }
+    }
+
+    fn surviving_images(&self, node: NodeId, record: RecordName) -> Vec<RecordImage> {
+        self.surviving
+            .get(&(node, record))
+            .map_or_else(Vec::new, |images| images.iter().map(Image::image).collect())
+    }
+
+    fn visible_image(&self, node: NodeId, record: RecordName) -> RecordImage {
+        self.visible.get(&(node, record)).map_or(RecordImage::Absent, |(image, _)| image.image())
+    }
+
+    fn visible_records(&self, node: NodeId) -> Vec<(RecordName, bool)> {
+        let here = self
+            .visible
+            .iter()
+            .filter(|((at, _), (image, _))| *at == node && !matches!(image, Image::Absent));
+        here.map(|((_, record), (_, marked))| (*record, *marked)).collect()
+    }
+
+    fn visible_orphan_markers(&self, node: NodeId) -> Vec<RecordName> {
+        self.orphans.iter().filter(|(at, _)| *at == node).map(|(_, record)| *record).collect()
+    }
+
+    fn store_use(&self, _node: NodeId) -> (u64, u64) {
+        self.store_use
+    }
+}
+
+/// A ledger by hand, read by one law.
+pub struct Ledger<L> {
+    law: L,
+    at: SimTime,
+    lives: BTreeMap<u16, u32>,
+    broken: Vec<Violation>,
+    /// The disks.
+    pub view: FakeView,
+}
+
+impl Ledger<()> {
+    /// A plan of no nodes, links, actions and faults.
+    pub fn plan() -> Plan {
+        Plan {
+            format: crate::plan::FORMAT,
+            groundhog: String::new(),
+            scenario: String::from("by-hand"),
+            seed: 0,
+            schedule_seed: 0,
+            flaws: Vec::new(),
+            crypto: crate::plan::Crypto::default(),
+            profile: Profile {
+                disk: crate::plan::DiskProfile::Strict,
+                disk_latency: DiskLatency {
+                    metadata_ns: 1_000,
+                    transfer_ns: 1_000,
+                    flush_ns: 100_000,
+                    flush_directory_ns: 100_000,
+                    jitter_per_mille: 0,
+                },
+                costs: Costs {
+                    signature_ns: 0,
+                    verification_ns: 0,
+                    hash_kib_ns: 0,
+                    code_kib_ns: 0,
+                    handler_ns: 0,
+                },
+                disk_capacity_bytes: 0,
+            },
+            engines: Engines {
+                network_id: 1,
+                stream_capacity: 16_384,
+                store_budget_bytes: 40 << 20,
+                delegation_lifetime_ms: 3_600_000,
+                transaction_lifetime_ms: 600_000,
+                clock_tolerance_ms: 3_000,
+            },
+            nodes: Vec::new(),
+            links: Vec::new(),
+            actions: Vec::new(),
+            faults: Vec::new(),
+            quiesce_us: 1_000_000,
+            end_us: 2_000_000,
+            limits: BTreeMap::new(),
+        }
+    }
+
+    /// What laws are told of a run of eight nodes under a plan.
+    pub fn setting_of(plan: Plan) -> Setting {
+        let names = Names::new((0..8).map(|node| (NodeId(node), did(node))));
+        Setting { plan: Arc::new(plan), names, reader: RecordReader { name, read } }
+    }
+
+    /// The same under [`Ledger::plan`].
+    pub fn setting() -> Setting {
+        Self::setting_of(Self::plan())
+    }
+}
+
+impl<L: Law> Ledger<L> {
+    /// A ledger that `law` reads.
+    pub fn over(law: L) -> Self {
+        Self { law, at: SimTime(0), lives: BTreeMap::new(), broken: Vec::new(), view: FakeView::default() }
+    }
+
+    /// The life of a node.
+    pub fn life(&self, node: u16) -> Life {
+        Life(self.lives.get(&node).copied().unwrap_or(0))
+    }
+
+    /// Time passes.
+    pub fn wait_us(&mut self, us: u64) {
+        self.at = self.at.plus_ns(us * 1_000);
+    }
+
+    /// Any event.
+    pub fn event(&mut self, event: &Event<'_>) {
+        self.at = self.at.plus_ns(1_000);
+        if self.law.reads().holds(crate::ledger::kind::EventKind::of(event)) {
+            self.law.event(self.at, event, &self.view, &mut self.broken);
+        }
+    }
+
+    /// A life ends by process death or loss of power and the next is ready.
+    pub fn died(&mut self, node: u16, death: Death) {
+        let life = self.life(node);
+        let at = NodeId(node);
+        self.event(&Event::Died { node: at, life, death, during: None, gathering: false, fault: None });
+        if death == Death::Power {
+            self.event(&Event::PowerLost { node: at, kept: 0, lost: 0 });
+        }
+        let life = Life(life.0 + 1);
+        self.lives.insert(node, life.0);
+        self.event(&Event::Booted { node: at, life, wall: WallMs(0) });
+        self.event(&Event::Ready { node: at, life });
+    }
+
+    /// As [`Ledger::died`], of the process.
+    pub fn restarted(&mut self, node: u16) {
+        self.died(node, Death::Process);
+    }
+
+    /// A dispatch, advancing.
+    pub fn dispatched(&mut self, node: u16, transaction: &Transaction) {
+        let life = self.life(node);
+        let verdict = VerdictKind::Advance;
+        let node = NodeId(node);
+        self.event(&Event::Dispatched {
+            message: None,
+            node,
+            life,
+            transaction,
+            verdict,
+            intended_ns: 0,
+            sent_ns: 0,
+        });
+    }
+
+    /// A signature leaves its node.
+    pub fn exposed(&mut self, node: u16, transaction: &Transaction) {
+        let life = self.life(node);
+        let message = message(u32::try_from(transaction.sequence.0).unwrap());
+        self.event(&Event::Exposed { message, node: NodeId(node), life, transaction });
+    }
+
+    /// An arrival at admission.
+    pub fn arrived(&mut self, node: u16, transaction: &Transaction, passage: Passage) {
+        let life = self.life(node);
+        let node = NodeId(node);
+        self.event(&Event::Arrived { message: None, node, life, wall: WallMs(0), transaction, passage });
+    }
+
+    /// The answer of an admission.
+    pub fn answered(&mut self, node: u16, transaction: &Transaction, passage: Passage, answer: Answer) {
+        let life = self.life(node);
+        let record = name(Table::Receiver, &transaction.stream);
+        let node = NodeId(node);
+        self.event(&Event::Answered { message: None, node, life, transaction, record, passage, answer });
+    }
+
+    /// Arrival and verdict at once.
+    pub fn admitted(&mut self, node: u16, transaction: &Transaction, passage: Passage, verdict: VerdictKind) {
+        self.arrived(node, transaction, passage);
+        self.answered(node, transaction, passage, Answer::Verdict(verdict));
+    }
+
+    /// An engine reports.
+    pub fn engine(&mut self, node: u16, event: EngineEvent<'_>) {
+        let life = self.life(node);
+        self.event(&Event::Engine { node: NodeId(node), life, event });
+    }
+
+    /// An engine returns a result.
+    pub fn released(&mut self, node: u16, transition: u64, depends: &[(RecordName, u64)]) {
+        let depends: Vec<_> = depends.iter().map(|(record, batch)| (*record, BatchNumber(*batch))).collect();
+        self.engine(
+            node,
+            EngineEvent::Released { transition: TransitionNumber(transition), depends: &depends },
+        );
+    }
+
+    /// The run ends; what was broken, in words.
+    pub fn finish(mut self) -> Vec<String> {
+        self.law.end(self.at, &self.view, &mut self.broken);
+        self.broken.iter().for_each(|violation| assert_eq!(violation.law, self.law.id()));
+        self.broken.into_iter().map(|violation| violation.saw).collect()
+    }
+
+    /// The law itself, for the limits that it counted.
+    pub fn law(&self) -> &L {
+        &self.law
+    }
+}
+
+/// Every law names itself and reads something.
+pub fn assert_well_formed(law: &dyn Law) {
+    assert!(
+        law.id().contains('/') && !law.states().is_empty() && law.reads() != crate::ledger::kind::EventMask::NONE,
+        "{}",
+        law.id()
+    );
+}
