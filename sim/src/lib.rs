@@ -7,8 +7,11 @@ compile_error!(
     "the simulator needs `--cfg madsim`: run cargo from the repository root, whose .cargo/config.toml sets it"
 );
 
+pub mod draw;
 pub mod laws;
 pub mod ledger;
 pub mod outcome;
 pub mod plan;
+pub mod run;
 pub mod units;
+pub mod world;

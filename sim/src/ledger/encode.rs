@@ -40,6 +40,7 @@ pub fn encode(at: SimTime, event: &Event<'_>, into: &mut Vec<u8>) {
         | Event::FrameSent { .. }
         | Event::FrameLost { .. }
         | Event::FrameDelivered { .. }
+        | Event::ReplayMissed { .. }
         | Event::Relayed { .. } => encode_journey(event, &mut out),
         Event::Unverified { .. }
         | Event::Arrived { .. }
@@ -61,7 +62,11 @@ fn encode_machine(event: &Event<'_>, out: &mut Encoder<'_>) {
             out.place(node, life);
             out.number(wall.0);
         }
-        Event::Ready { node, life } | Event::Panicked { node, life } => out.place(node, life),
+        Event::Ready { node, life } => out.place(node, life),
+        Event::Panicked { node, life, message } => {
+            out.place(node, life);
+            out.text(message);
+        }
         Event::OpenFailed { node, life, reason } => {
             out.place(node, life);
             out.text(reason);
@@ -150,6 +155,7 @@ fn encode_journey(event: &Event<'_>, out: &mut Encoder<'_>) {
             out.number(u64::from(to.0));
             out.flag(duplicate);
         }
+        Event::ReplayMissed { node } => out.number(u64::from(node.0)),
         Event::Relayed { message, node, life } => {
             out.message(message);
             out.place(node, life);
@@ -177,7 +183,10 @@ fn encode_admission(event: &Event<'_>, out: &mut Encoder<'_>) {
             out.message(message);
             out.place(node, life);
             out.transaction(transaction);
-            out.record(record);
+            out.flag(record.is_some());
+            if let Some(record) = record {
+                out.record(record);
+            }
             out.passage(passage);
             match answer {
                 Answer::Verdict(verdict) => out.byte(4 + verdict as u8),

@@ -117,8 +117,8 @@ pub enum Event<'a> {
     },
     /// What a power failure left of the pending changes of a disk.
     PowerLost { node: NodeId, kept: u32, lost: u32 },
-    /// A task of the node panicked.
-    Panicked { node: NodeId, life: Life },
+    /// A task of the node panicked, with this message.
+    Panicked { node: NodeId, life: Life, message: &'a str },
     /// The node's wall clock was set: from, to.
     ClockSet { node: NodeId, from: WallMs, to: WallMs },
     /// A disk operation was answered (or, with `error`, failed). `injected` when a fault made it so.
@@ -166,6 +166,8 @@ pub enum Event<'a> {
     FrameLost { frame: FrameNumber, message: Option<MessageId>, cause: LossCause },
     /// The receiver's transport has the frame.
     FrameDelivered { frame: FrameNumber, message: Option<MessageId>, to: NodeId, duplicate: bool },
+    /// An adversary at the node had not recorded the frame that it was to send again, or had no connection to send it by.
+    ReplayMissed { node: NodeId },
     /// A relay sends a message on.
     Relayed { message: Option<MessageId>, node: NodeId, life: Life },
     /// A transaction did not verify at its destination or at a relay; `reason` in kebab case.
@@ -185,7 +187,7 @@ pub enum Event<'a> {
         node: NodeId,
         life: Life,
         transaction: &'a Transaction,
-        record: RecordName,
+        record: Option<RecordName>,
         passage: Passage,
         answer: Answer,
     },

@@ -56,6 +56,7 @@ kinds! {
     AdmissionAbandoned = 22, "abandon";
     Dispatched = 23, "dispatch";
     Handled = 24, "handled";
+    ReplayMissed = 25, "replay-missed";
     EngineOpened = 32, "opened";
     EngineTransition = 33, "transition";
     EngineReleased = 34, "release";
@@ -92,6 +93,7 @@ impl EventKind {
             Event::FrameSent { .. } => Self::FrameSent,
             Event::FrameLost { .. } => Self::FrameLost,
             Event::FrameDelivered { .. } => Self::FrameDelivered,
+            Event::ReplayMissed { .. } => Self::ReplayMissed,
             Event::Relayed { .. } => Self::Relayed,
             Event::Unverified { .. } => Self::Unverified,
             Event::Arrived { .. } => Self::Arrived,

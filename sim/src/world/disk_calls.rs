@@ -7,7 +7,7 @@ use super::World;
 use super::disk::{Choice, OpFault};
 use super::slots::SlotKey;
 use super::timeline::Due;
-use crate::draw::{Draw, Purpose};
+use crate::draw::{Draws, Purpose};
 use crate::ledger::event::Event;
 use crate::plan::{DiskLatency, DiskOperation, Phase};
 use crate::units::{FaultId, Life, NodeId};
@@ -45,8 +45,8 @@ impl World {
         }
         let number = self.node(node).take_operation_number();
         let operation = operation_of(&request);
-        let strike = self.faults.strike_at_operation(node, life, number);
-        let effect = self.faults.disk_effect(node, operation);
+        let strike = self.strike_at_operation(node, life, number);
+        let effect = self.disk_effect(node, life, number, operation);
         let latency_ns = self.disk_latency_ns(node, life, number, &request).saturating_mul(effect.slow_factor);
         let key = self.disk_answers.open(DiskCallMeta {
             node,
@@ -138,8 +138,8 @@ impl World {
             if !waiting {
                 continue;
             }
-            let draw = Draw::new(self.plan.seed, Purpose::DiskUnderWay).word(node.0.into()).word(life.0.into());
-            match draw.word(number).below(3) {
+            let words = [node.0.into(), life.0.into(), number];
+            match Draws::new(self.plan.seed).draw(Purpose::DiskUnderWay, words).below(3) {
                 0 => {}
                 1 => self.apply_partly(&meta),
                 // Nobody is left to be answered.
@@ -160,8 +160,13 @@ impl World {
         for (_, _, key) in held {
             let meta = self.disk_answers.meta(key).expect("the slot is open");
             meta.stuck = None;
-            if fails {
+            if fails && OpFault::Error.strikes(&meta.request) {
                 meta.fault = Some(OpFault::Error);
+            } else if fails {
+                meta.fault = Some(match meta.operation {
+                    DiskOperation::Flush => OpFault::FailedFlush,
+                    _ => OpFault::FailedDirectoryFlush { read_only: false },
+                });
             }
             let at = self.now();
             self.timeline.at(at, Due::Disk(key));
@@ -172,7 +177,7 @@ impl World {
         let seed = self.plan.seed;
         let (node, life) = (meta.node, meta.life);
         self.disks[node.index()].apply_partly(&meta.request, &mut |choice: Choice| {
-            survives(seed, Purpose::DiskPartly, node, life, choice)
+            survives(seed, Purpose::DiskTear, node, life, choice)
         });
     }
 
@@ -181,18 +186,21 @@ impl World {
         let base = base_latency_ns(&latency, request);
         let span = u128::from(base) * u128::from(latency.jitter_per_mille) / 1_000;
         let span = u64::try_from(span).expect("a latency in nanoseconds is below 2^64");
-        let draw = Draw::new(self.plan.seed, Purpose::DiskLatency).word(node.0.into()).word(life.0.into());
-        base + draw.word(number).below(span + 1)
+        let words = [node.0.into(), life.0.into(), number];
+        base + Draws::new(self.plan.seed).draw(Purpose::DiskLatency, words).below(span + 1)
     }
 }
 
 /// Whether one pending change survives, drawn by its identity.
 pub(super) fn survives(seed: u64, purpose: Purpose, node: NodeId, life: Life, choice: Choice) -> bool {
-    let mut draw = Draw::new(seed, purpose).word(node.0.into()).word(life.0.into());
-    for word in choice.identity() {
-        draw = draw.word(word);
-    }
-    draw.below(2) == 0
+    let (kind, operation, inode, sector) = match choice {
+        Choice::Name { operation } => (0, operation, 0, 0),
+        Choice::Size { inode, operation } => (1, operation, inode, 0),
+        Choice::Sector { inode, operation, sector } => (2, operation, inode, sector),
+        Choice::Effect { operation } => (3, operation, 0, 0),
+    };
+    let at = u64::from(node.0) << 40 | u64::from(life.0) << 8 | kind;
+    Draws::new(seed).draw(purpose, [at, operation, inode, u64::from(sector)]).below(2) == 0
 }
 
 fn base_latency_ns(latency: &DiskLatency, request: &DiskRequest) -> u64 {

@@ -77,17 +77,18 @@ impl World {
         match due {
             Due::Disk(key) => self.complete_disk(key),
             Due::Timer(key) => self.complete_timer(key),
-            Due::Deliver { to, frame, duplicate } => self.deliver(to, frame, duplicate),
-            Due::Notice { direction, generation, transfer } => self.notice(direction, generation, transfer),
-            Due::Credit { direction, generation, class } => self.credit_back(direction, generation, class),
+            Due::Deliver { frame, .. } => self.deliver(frame),
+            Due::FrameGivenUp { direction, generation, transfer } => {
+                self.frame_given_up(direction, generation, transfer);
+            }
+            Due::Signal(key) => self.signal_arrives(key),
             Due::Act { index, ordinal } => self.act(index, ordinal),
             Due::Copy { message, copy } => self.send_copy(message, copy),
             Due::GiveUp { node, life, class } => self.give_up(node, life, class),
             Due::FaultBegin { index } => self.begin_fault(index as usize),
             Due::FaultEnd { index } => self.end_fault(index as usize),
             Due::Boot { node } => self.boot(node),
-            Due::CorrectClock { node, life } => self.correct_clock(node, life),
-            Due::ClockCaughtUp { node } => self.clock_caught_up(node),
+            Due::CorrectClock { node } => self.correct_clock(node),
             Due::Quiesce => self.quiesce(),
             Due::End => self.ended = true,
         }
@@ -96,7 +97,7 @@ impl World {
     /// A paused machine does nothing: what is due there waits until it goes on.
     fn hold_while_paused(&mut self, node: NodeId, due: Due) -> bool {
         let state = self.node(node);
-        if state.paused == 0 {
+        if !state.clock.is_paused() {
             return false;
         }
         state.held.push(due);

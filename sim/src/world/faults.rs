@@ -4,11 +4,13 @@
 //! that have not begun never will.
 
 use super::World;
+use super::clock::ClockChange;
 use super::disk::OpFault;
 use super::timeline::Due;
-use crate::draw::Purpose;
+use super::disk_calls::survives;
+use crate::draw::{Draws, Purpose};
 use crate::ledger::event::Event;
-use crate::plan::{ClockFault, DiskFault, DiskOperation, Fault, FaultKind, Phase, Plan, When};
+use crate::plan::{DiskFault, DiskOperation, Fault, FaultKind, Phase, Plan, When};
 use crate::units::{FaultId, Life, NodeId, SimTime};
 use groundhog_engine::host::observe::{Roles, Step};
 use groundhog_engine::streams::key::{Class, Table};
@@ -48,6 +50,12 @@ pub struct DiskEffect {
     pub write_back: bool,
     /// Faults that have struck for the last time.
     pub spent: Vec<usize>,
+}
+
+/// Where damage strikes an operation, drawn by its identity.
+struct DamageDraws {
+    sector: u32,
+    bit: u64,
 }
 
 /// The faults of a run.
@@ -129,10 +137,9 @@ impl ActiveFaults {
         self.stalls.get(&(node, class)).is_some_and(|count| *count > 0)
     }
 
-    /// What the disk's faults do to one operation.
-    pub fn disk_effect(&mut self, node: NodeId, operation: DiskOperation) -> DiskEffect {
-        let mut effect =
-            DiskEffect { fault: None, slow_factor: 1, stuck: None, write_back: false, spent: Vec::new() };
+    /// What the disk's faults do to one operation; `word` draws which sector or bit is hit.
+    fn disk_effect(&mut self, node: NodeId, operation: DiskOperation, draws: &DamageDraws) -> DiskEffect {
+        let mut effect = DiskEffect::default();
         for on in &mut self.disks[node.index()] {
             if !strikes(on, operation) || on.left == Some(0) {
                 continue;
@@ -141,7 +148,7 @@ impl ActiveFaults {
                 on.skip -= 1;
                 continue;
             }
-            if !effect.add(on) {
+            if !effect.add(on, draws) {
                 continue;
             }
             if let Some(left) = &mut on.left {
@@ -155,9 +162,15 @@ impl ActiveFaults {
     }
 }
 
+impl Default for DiskEffect {
+    fn default() -> Self {
+        Self { fault: None, slow_factor: 1, stuck: None, write_back: false, spent: Vec::new() }
+    }
+}
+
 impl DiskEffect {
     /// Whether the fault strikes: two different errors do not strike one operation.
-    fn add(&mut self, on: &DiskFaultOn) -> bool {
+    fn add(&mut self, on: &DiskFaultOn, draws: &DamageDraws) -> bool {
         let fault = match on.fault {
             DiskFault::Slow { factor } => {
                 self.slow_factor = self.slow_factor.saturating_mul(factor.into());
@@ -176,8 +189,8 @@ impl DiskEffect {
             DiskFault::FailedFlush => OpFault::FailedFlush,
             DiskFault::FailedDirectoryFlush { read_only } => OpFault::FailedDirectoryFlush { read_only },
             DiskFault::LyingFlush => OpFault::LyingFlush,
-            DiskFault::BadSector => OpFault::BadSector,
-            DiskFault::FlippedBit => OpFault::FlippedBit,
+            DiskFault::BadSector => OpFault::BadSector { sector: draws.sector },
+            DiskFault::FlippedBit => OpFault::FlippedBit { bit: draws.bit },
         };
         if self.fault.is_some() {
             return false;
@@ -237,6 +250,35 @@ impl World {
         death
     }
 
+    /// What the disk's faults do to one operation, with the faults that it uses up ended.
+    pub(super) fn disk_effect(
+        &mut self,
+        node: NodeId,
+        life: Life,
+        number: u64,
+        operation: DiskOperation,
+    ) -> DiskEffect {
+        if self.faults.disks[node.index()].is_empty() {
+            return DiskEffect::default();
+        }
+        let identity = Draws::new(self.plan.seed).identity([node.0.into(), life.0.into(), number]);
+        let sector = identity.draw(Purpose::DiskSector).below(1 << 16);
+        let draws = DamageDraws {
+            sector: u32::try_from(sector).expect("below 2^16"),
+            bit: identity.draw(Purpose::DiskBit).below(1 << 32),
+        };
+        let mut effect = self.faults.disk_effect(node, operation, &draws);
+        if effect.write_back {
+            let seed = self.plan.seed;
+            self.disks[node.index()]
+                .write_back(&mut |choice| survives(seed, Purpose::DiskWriteBack, node, life, choice));
+        }
+        for index in std::mem::take(&mut effect.spent) {
+            self.end_fault(index);
+        }
+        effect
+    }
+
     /// An engine reported a step.
     pub(super) fn strike_at_step(&mut self, node: NodeId, life: Life, step: Step, roles: Roles) {
         if let Some(index) = self.faults.at_step(node, life, step, roles) {
@@ -280,13 +322,17 @@ impl World {
                 });
             }
             FaultKind::Link { from, to, one_way, fault: link } => {
-                self.begin_link_fault(fault.id, *from, *to, *one_way, *link);
+                self.begin_link_fault(fault.id, (*from, *to), *one_way, *link);
             }
-            FaultKind::Clock { node, fault: clock } => self.begin_clock_fault(*node, *clock),
+            FaultKind::Clock { node, fault: clock } => {
+                let now = self.now();
+                let change = self.node(*node).clock.begin_fault(now, fault.id, *clock);
+                self.clock_changed(*node, change);
+            }
             FaultKind::StallHandler { node, class } => {
                 *self.faults.stalls.entry((*node, *class)).or_default() += 1;
             }
-            FaultKind::SlowProcessor { node, factor } => self.node(*node).processor.slow_down(*factor),
+            FaultKind::SlowProcessor { node, factor } => self.node(*node).processor.begin_slow(fault.id, *factor),
         }
         self.timeline.at(until, due);
     }
@@ -307,7 +353,11 @@ impl World {
                 }
             }
             FaultKind::Link { .. } => self.end_link_fault(fault.id),
-            FaultKind::Clock { node, fault: clock } => self.end_clock_fault(*node, *clock),
+            FaultKind::Clock { node, .. } => {
+                let now = self.now();
+                let change = self.node(*node).clock.end_fault(now, fault.id);
+                self.clock_changed(*node, change);
+            }
             FaultKind::StallHandler { node, class } => {
                 let count = self.faults.stalls.get_mut(&(*node, *class)).expect("the stall is on");
                 *count -= 1;
@@ -315,58 +365,29 @@ impl World {
                     self.release_stalled(*node, *class);
                 }
             }
-            FaultKind::SlowProcessor { node, .. } => self.node(*node).processor.full_speed(),
+            FaultKind::SlowProcessor { node, .. } => self.node(*node).processor.end_slow(fault.id),
         }
         self.record(&Event::FaultEnded { fault: fault.id });
     }
 
-    fn begin_clock_fault(&mut self, node: NodeId, fault: ClockFault) {
+    /// A node's clocks were changed: the wall clock may have stepped, sleeps may end at another time, a paused machine
+    /// may go on.
+    pub(super) fn clock_changed(&mut self, node: NodeId, change: ClockChange) {
         let now = self.now();
-        let from = self.wall_now(node);
-        let state = self.node(node);
-        match fault {
-            ClockFault::Step { by_ms } => state.clock.step(now, by_ms),
-            ClockFault::Drift { ppm } => state.clock.set_drift(now, ppm),
-            ClockFault::Freeze => state.clock.freeze(now),
-            ClockFault::Pause => {
-                state.clock.pause(now);
-                state.paused += 1;
-            }
-            ClockFault::BehindAtBoot { by_ms } => state.behind_at_boot_ms = by_ms,
-        }
-        self.clock_changed(node, from);
-    }
-
-    fn end_clock_fault(&mut self, node: NodeId, fault: ClockFault) {
-        let now = self.now();
-        let from = self.wall_now(node);
-        let drift_ppm = self.plan.nodes[node.index()].clock.drift_ppm;
-        let state = self.node(node);
-        match fault {
-            ClockFault::Step { .. } => {}
-            ClockFault::Drift { .. } => state.clock.set_drift(now, drift_ppm),
-            ClockFault::Freeze => state.clock.unfreeze(now),
-            ClockFault::Pause => {
-                state.clock.resume(now);
-                state.paused -= 1;
-                if state.paused == 0 {
-                    for due in std::mem::take(&mut state.held) {
-                        self.timeline.at(now, due);
-                    }
-                }
-            }
-            ClockFault::BehindAtBoot { .. } => state.behind_at_boot_ms = 0,
-        }
-        self.clock_changed(node, from);
-    }
-
-    /// The wall clock may have stepped, and sleeps may end at another time.
-    pub(super) fn clock_changed(&mut self, node: NodeId, from: groundhog_engine::units::WallMs) {
-        let to = self.wall_now(node);
-        if from != to {
+        if let Some((from, to)) = change.set {
             self.record(&Event::ClockSet { node, from, to });
         }
-        self.reschedule_sleeps(node);
+        if let Some(at) = change.correct_at {
+            self.timeline.at(at, Due::CorrectClock { node });
+        }
+        if change.monotonic_changed {
+            self.reschedule_sleeps(node);
+        }
+        if !self.node(node).clock.is_paused() {
+            for due in std::mem::take(&mut self.node(node).held) {
+                self.timeline.at(now, due);
+            }
+        }
     }
 
     /// Every fault ends; none begins any more.
@@ -383,13 +404,5 @@ impl World {
         }
         self.quiesced = true;
         self.record(&Event::Quiesced);
-    }
-
-    /// The purpose of draws about what a death leaves on a disk.
-    pub(super) const fn survival(death: crate::plan::Death) -> Purpose {
-        match death {
-            crate::plan::Death::Process => Purpose::DiskPartly,
-            crate::plan::Death::Power => Purpose::DiskSurvival,
-        }
     }
 }

@@ -11,9 +11,10 @@ use super::node::{self, Identity};
 use super::processor::Processor;
 use super::tasks::LifeState;
 use super::timeline::Due;
+use crate::draw::Purpose;
 use crate::ledger::event::Event;
 use crate::plan::{Death, NodePlan};
-use crate::units::{FaultId, FrameNumber, Life, MessageId, NodeId, SimTime};
+use crate::units::{FaultId, FrameNumber, Life, MessageId, NodeId};
 use groundhog_engine::host::Host;
 use groundhog_engine::host::observe::{BatchNumber, Roles, Step};
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,11 +44,10 @@ pub struct NodeState {
     pub(super) clock: Clock,
     pub(super) processor: Processor,
     pub(super) identity: Identity,
-    /// Pauses that are on.
-    pub(super) paused: u32,
     /// What is due at a paused machine.
     pub(super) held: Vec<Due>,
-    pub(super) behind_at_boot_ms: u64,
+    /// How the last life ended.
+    last_death: Option<Death>,
     next_operation: u64,
     /// The last step of this life's engine, while a batch is being written or the store is being opened.
     pub(super) during: Option<(Step, BatchNumber, Roles)>,
@@ -69,12 +69,11 @@ impl NodeState {
             state: LifeState::new(),
             executor,
             machine: None,
-            clock: Clock::new(&plan.clock),
+            clock: Clock::new(plan.clock),
             processor: Processor::new(plan.cores),
             identity,
-            paused: 0,
             held: Vec::new(),
-            behind_at_boot_ms: 0,
+            last_death: None,
             next_operation: 0,
             during: None,
             gathering: false,
@@ -110,7 +109,6 @@ impl World {
             return;
         }
         let now = self.now();
-        let clock_plan = self.plan.nodes[node.index()].clock;
         let shared = self.shared();
         let executor = self.nodes[node.index()].executor;
         self.executor.restart(executor);
@@ -125,10 +123,9 @@ impl World {
         state.next_operation = 0;
         state.during = None;
         state.gathering = false;
-        let behind_ms = std::mem::take(&mut state.behind_at_boot_ms);
-        state.clock.boot(now, behind_ms);
+        let change = state.clock.boot(now, state.last_death);
         let life = state.life;
-        let wall = state.clock.wall(now);
+        let wall = state.clock.wall_now(now);
         let machine = SimMachine::new(shared.clone(), node, life, Arc::clone(&state.state), ready, handle);
         state.machine = Some(machine.clone());
         if let Some(fault) = state.down_for.take() {
@@ -137,9 +134,7 @@ impl World {
         }
         self.disks[node.index()].start_life();
         self.record(&Event::Booted { node, life, wall });
-        if clock_plan.wrong_at_boot_ms != 0 {
-            self.timeline.at(now.plus_ns(clock_plan.corrected_after_us * 1_000), Due::CorrectClock { node, life });
-        }
+        self.clock_changed(node, change);
         let host = Host::new(Arc::new(machine.clone()));
         machine.start(Box::pin(node::live(shared, host, machine.clone(), node, life)));
     }
@@ -193,8 +188,8 @@ impl World {
         state.held.clear();
         let executor = state.executor;
         self.record(&Event::Died { node, life, death, during, gathering, fault });
-        self.end_traffic(node, life);
-        self.end_work(node, life);
+        self.end_traffic(node);
+        self.end_work(node);
         self.end_timers(node, life);
         self.end_disk_calls(node, life);
         let disk = &mut self.disks[node.index()];
@@ -202,35 +197,35 @@ impl World {
             Death::Process => disk.process_crash(),
             Death::Power => {
                 let seed = self.plan.seed;
-                let purpose = Self::survival(death);
-                let report = disk.power_failure(&mut |choice| survives(seed, purpose, node, life, choice));
+                let report = disk
+                    .power_failure(&mut |choice| survives(seed, Purpose::DiskSurvival, node, life, choice));
                 self.record(&Event::PowerLost { node, kept: report.kept(), lost: report.lost() });
             }
         }
         let now = self.now();
         let state = self.node(node);
-        state.clock.die(now, death);
+        state.processor.restart();
+        state.last_death = Some(death);
         state.life = Life(life.0 + 1);
         self.executor.kill(executor);
         self.timeline.at(now.plus_ns(down_us.saturating_mul(1_000)), Due::Boot { node });
     }
 
     /// A task of the node panicked: the law says it must not, and the life is over.
-    pub(super) fn panicked(&mut self, node: NodeId, life: Life, message: String) {
+    pub(super) fn panicked(&mut self, node: NodeId, life: Life, message: &str) {
         if !self.is_alive(node, life) {
             return;
         }
-        self.ledger.panicked(message);
-        self.record(&Event::Panicked { node, life });
+        self.record(&Event::Panicked { node, life, message });
         self.die(node, Death::Process, None, REOPEN_AFTER_US);
     }
 
     /// Everything that was wrong about the node itself is over: it runs, and its clock is on its way to true time.
     pub(super) fn heal_node(&mut self, node: NodeId) {
         let now = self.now();
-        let from = self.wall_now(node);
-        self.node(node).clock.quiesce(now);
-        self.clock_changed(node, from);
+        let change = self.node(node).clock.quiesce(now);
+        self.clock_changed(node, change);
+        self.node(node).processor.heal_all();
         if self.disks[node.index()].is_read_only() && self.nodes[node.index()].status != Status::Down {
             self.die(node, Death::Process, None, 0);
         }
@@ -239,14 +234,10 @@ impl World {
         }
     }
 
-    /// A clock that was wrong at boot is corrected.
-    pub(super) fn correct_clock(&mut self, node: NodeId, life: Life) {
-        if !self.is_alive(node, life) {
-            return;
-        }
-        let now: SimTime = self.now();
-        let from = self.wall_now(node);
-        self.node(node).clock.correct(now);
-        self.clock_changed(node, from);
+    /// A clock that was wrong at boot is corrected, if that is still due.
+    pub(super) fn correct_clock(&mut self, node: NodeId) {
+        let now = self.now();
+        let change = self.node(node).clock.correct(now);
+        self.clock_changed(node, change);
     }
 }

@@ -62,7 +62,7 @@ impl TaskWorld for TaskOf {
     }
 
     fn panicked(&self, message: String) {
-        self.shared.with(|world| world.panicked(self.node, self.life, message));
+        self.shared.with(|world| world.panicked(self.node, self.life, &message));
     }
 }
 

@@ -3,13 +3,18 @@
 //! Promise: nothing happens in it but by the plan, by keyed draws of the plan's seed, and by the order in which the
 //! executor, seeded by the plan, picks ready tasks.
 
+pub mod adversary;
+pub mod clock;
+pub mod disk;
 mod disk_calls;
 mod driver;
 mod faults;
 mod lives;
 mod machine;
+pub mod network;
 mod node;
 mod observing;
+pub mod processor;
 mod slots;
 mod tasks;
 mod timeline;
@@ -18,22 +23,27 @@ mod traffic;
 mod view;
 mod workload;
 
-pub use driver::drive;
+pub use driver::{bury, drive};
 
 use self::disk_calls::DiskCallMeta;
 use self::faults::ActiveFaults;
 use self::lives::NodeState;
 use self::slots::Slots;
 use self::tasks::ReadyTasks;
-use self::timeline::Timeline;
+use self::node::Identity;
+use self::timeline::{Due, Timeline};
 use self::timers::Timer;
 use self::traffic::Traffic;
+use self::view::DiskView;
 use self::workload::Workload;
 use crate::ledger::Ledger;
+use crate::outcome::{Cut, Outcome};
 use crate::plan::Plan;
+use crate::run::{RunError, RunOptions};
 use crate::units::{NodeId, SimTime};
 use disk::Disk;
-use groundhog_engine::host::disk::{DiskAnswer, DiskError};
+use groundhog_engine::flaws::Flaws;
+use groundhog_engine::host::disk::{DiskAnswer, DiskError, DiskPath};
 use std::sync::{Arc, Mutex, Weak};
 
 /// The world, shared by the driver and the machines of every life. One thread only: the lock is never contended.
@@ -64,9 +74,90 @@ pub struct World {
     timers: Slots<Timer, ()>,
     quiesced: bool,
     ended: bool,
+    flaws: Flaws,
+    store_root: DiskPath,
+}
+
+/// What a world begins from.
+pub struct Start {
+    /// The plan.
+    pub plan: Arc<Plan>,
+    /// The executor's node for each node of the plan.
+    pub nodes: Vec<madsim::task::NodeId>,
+    /// The executor.
+    pub executor: madsim::runtime::Handle,
 }
 
 impl World {
+    /// The world at time zero: every node is about to boot.
+    ///
+    /// # Errors
+    /// [`RunError::Plan`] when the plan cannot be.
+    pub fn begin(start: Start, options: RunOptions) -> Result<Shared, RunError> {
+        let Start { plan, nodes: executor_nodes, executor } = start;
+        let flaws = node::flaws_of(&plan.flaws).map_err(RunError::Plan)?;
+        let traffic = Traffic::new(&plan, flaws).map_err(|error| RunError::Plan(error.to_string()))?;
+        let ledger = Ledger::new(&plan, options.laws, options.ledger);
+        let crypto = node::crypto_of(&plan);
+        let mut nodes = Vec::with_capacity(plan.nodes.len());
+        for (of_plan, executor) in plan.nodes.iter().zip(executor_nodes) {
+            let identity = Identity::new(&plan, of_plan.id, crypto);
+            nodes.push(NodeState::new(of_plan, identity, executor));
+        }
+        let world = Arc::new_cyclic(|shared| {
+            Mutex::new(World {
+                shared: shared.clone(),
+                ready: ReadyTasks::new(options.poll_budget),
+                executor,
+                timeline: Timeline::default(),
+                nodes,
+                disks: plan.nodes.iter().map(|_| node::new_disk(&plan)).collect(),
+                traffic,
+                workload: Workload::new(&plan),
+                faults: ActiveFaults::new(&plan),
+                ledger,
+                disk_answers: Slots::default(),
+                timers: Slots::default(),
+                quiesced: false,
+                ended: false,
+                flaws,
+                store_root: node::store_root(),
+                plan,
+            })
+        });
+        let shared = Shared(world);
+        shared.with(World::schedule);
+        Ok(shared)
+    }
+
+    /// Everything that the plan says is due.
+    fn schedule(&mut self) {
+        for node in 0..self.nodes.len() {
+            let node = NodeId(u16::try_from(node).expect("a plan holds at most MAX_NODES nodes"));
+            self.timeline.at(SimTime(0), Due::Boot { node });
+        }
+        self.schedule_faults();
+        self.schedule_actions();
+        self.timeline.at(SimTime::from_us(self.plan.quiesce_us), Due::Quiesce);
+        self.timeline.at(SimTime::from_us(self.plan.end_us), Due::End);
+    }
+
+    /// What the run gave.
+    pub fn outcome(&mut self, cut: Option<Cut>) -> Outcome {
+        let view = DiskView::new(&self.disks, &self.store_root);
+        let mut outcome = self.ledger.finish(self.timeline.now(), &view);
+        outcome.cut = cut;
+        outcome
+    }
+
+    /// Ends every life without an event: the run is over.
+    fn kill_all(&mut self) {
+        for state in &self.nodes {
+            state.state.end();
+            self.executor.kill(state.executor);
+        }
+    }
+
     fn now(&self) -> SimTime {
         self.timeline.now()
     }

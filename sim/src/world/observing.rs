@@ -11,7 +11,7 @@ use groundhog_engine::host::observe::{EngineEvent, Step};
 impl World {
     /// Writes an event down.
     pub(super) fn record(&mut self, event: &Event<'_>) {
-        let view = DiskView::new(&self.disks);
+        let view = DiskView::new(&self.disks, &self.store_root);
         self.ledger.record(self.timeline.now(), event, &view);
     }
 

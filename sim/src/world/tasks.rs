@@ -52,11 +52,6 @@ impl ReadyTasks {
         self.exhausted.load(Ordering::Relaxed)
     }
 
-    /// Polls so far.
-    #[must_use]
-    pub fn polls(&self) -> u64 {
-        self.polls.load(Ordering::Relaxed)
-    }
 
     /// The poll budget.
     #[must_use]

@@ -2,20 +2,14 @@
 //!
 //! Promise: what is due earlier happens earlier, and of two things due at once, the one that was scheduled first.
 
+use super::network::{FrameHandle, LinkGeneration};
 use super::slots::SlotKey;
-use crate::units::{FrameNumber, Life, MessageId, NodeId, SimTime};
+use super::traffic::Direction;
+use crate::units::{Life, MessageId, NodeId, SimTime};
 use groundhog_engine::streams::key::Class;
+use groundhog_engine::streams::lanes::TransferId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// A direction of a link: who sends, to whom.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Direction {
-    /// The sender.
-    pub from: NodeId,
-    /// The receiver.
-    pub to: NodeId,
-}
 
 /// What is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,29 +22,20 @@ pub enum Due {
     Deliver {
         /// Who receives.
         to: NodeId,
-        /// The network's handle of the delivery.
-        frame: FrameNumber,
-        /// The transport's second copy.
-        duplicate: bool,
+        /// The frame.
+        frame: FrameHandle,
     },
-    /// The sender learns that the receiver's transport has a transfer.
-    Notice {
+    /// The sender's transport gives a lost frame up.
+    FrameGivenUp {
         /// The connection's sending side.
         direction: Direction,
         /// Its link generation.
-        generation: u32,
+        generation: LinkGeneration,
         /// The outbound scheduler's transfer.
-        transfer: u64,
+        transfer: TransferId,
     },
-    /// Receive credit comes back to the sender.
-    Credit {
-        /// The connection's sending side.
-        direction: Direction,
-        /// Its link generation.
-        generation: u32,
-        /// The lane.
-        class: Class,
-    },
+    /// A credit or a delivery notice reaches the sender.
+    Signal(SlotKey),
     /// An action of the plan: for a burst, its `ordinal`-th message.
     Act {
         /// Its place in the plan.
@@ -91,13 +76,6 @@ pub enum Due {
     },
     /// A clock that was wrong at boot is corrected.
     CorrectClock {
-        /// Whose.
-        node: NodeId,
-        /// In which life.
-        life: Life,
-    },
-    /// A clock that is being slowed has come back to true time.
-    ClockCaughtUp {
         /// Whose.
         node: NodeId,
     },

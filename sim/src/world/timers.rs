@@ -5,9 +5,10 @@
 
 use super::World;
 use super::machine::Begun;
+use super::processor::cost_ns;
 use super::slots::SlotKey;
 use super::timeline::Due;
-use crate::units::{Life, NodeId, SimTime};
+use crate::units::{Life, NodeId};
 use groundhog_engine::host::Work;
 use groundhog_engine::streams::key::Class;
 use groundhog_engine::units::{MonotonicNs, WallMs};
@@ -38,13 +39,13 @@ impl World {
     /// What the node's wall clock says.
     pub(super) fn wall_now(&mut self, node: NodeId) -> WallMs {
         let now = self.now();
-        self.node(node).clock.wall(now)
+        self.node(node).clock.wall_now(now)
     }
 
     /// What the node's monotonic clock says.
     pub(super) fn monotonic_now(&mut self, node: NodeId) -> MonotonicNs {
         let now = self.now();
-        self.node(node).clock.monotonic(now)
+        self.node(node).clock.monotonic_now(now)
     }
 
     /// Begins a sleep in node-monotonic time.
@@ -54,15 +55,22 @@ impl World {
         }
         let ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX).min(LONGEST_SLEEP_NS);
         let deadline = MonotonicNs(self.monotonic_now(node).0.saturating_add(ns));
-        let at = self.node(node).clock.monotonic_reaches(deadline);
         let key = self.timers.open(Timer { node, life, kind: TimerKind::Sleep(deadline) });
-        self.timeline.at(at, Due::Timer(key));
+        self.schedule_sleep(key, node, deadline);
         Begun::At(key)
+    }
+
+    /// A paused machine's sleeps are scheduled when it goes on.
+    fn schedule_sleep(&mut self, key: SlotKey, node: NodeId, deadline: MonotonicNs) {
+        let now = self.now();
+        if let Some(at) = self.node(node).clock.monotonic_reaches(now, deadline) {
+            self.timeline.at(at, Due::Timer(key));
+        }
     }
 
     /// Begins a charge of processor time.
     pub(super) fn start_charge(&mut self, node: NodeId, life: Life, work: &Work) -> Begun {
-        let ns = self.plan.profile.costs.of(work);
+        let ns = cost_ns(work, &self.plan.profile.costs);
         self.start_busy(node, life, ns)
     }
 
@@ -102,9 +110,8 @@ impl World {
         let node = timer.node;
         if let TimerKind::Sleep(deadline) = timer.kind {
             // The clock may have changed since this was scheduled.
-            let at = self.node(node).clock.monotonic_reaches(deadline);
-            if at > now {
-                self.timeline.at(at, Due::Timer(key));
+            if self.node(node).clock.monotonic_now(now) < deadline {
+                self.schedule_sleep(key, node, deadline);
                 return;
             }
         }
@@ -120,8 +127,7 @@ impl World {
             }
         }
         for (key, deadline) in sleeping {
-            let at: SimTime = self.node(node).clock.monotonic_reaches(deadline);
-            self.timeline.at(at, Due::Timer(key));
+            self.schedule_sleep(key, node, deadline);
         }
     }
 
@@ -144,9 +150,11 @@ impl World {
     pub(super) fn node_of(&mut self, due: Due) -> Option<NodeId> {
         match due {
             Due::Timer(key) => self.timers.meta(key).map(|timer| timer.node),
-            Due::Disk(key) => self.disk_answers.meta(key).map(super::disk_calls::DiskCallMeta::node),
+            Due::Disk(key) => self.disk_answers.meta(key).map(|meta| meta.node()),
             Due::Deliver { to, .. } => Some(to),
-            Due::Notice { direction, .. } | Due::Credit { direction, .. } => Some(direction.from),
+            Due::FrameGivenUp { direction, .. } => Some(direction.from),
+            Due::Signal(key) => self.signal_target(key),
+            Due::Copy { message, .. } => self.workload.signed(message).map(|signed| signed.from),
             Due::GiveUp { node, .. } => Some(node),
             Due::Act { index, .. } => Some(self.plan.actions[index as usize].node),
             _ => None,

@@ -63,7 +63,7 @@ impl Workload {
         Self {
             queues: plan.nodes.iter().map(|_| Default::default()).collect(),
             signed: IndexMap::default(),
-            recorder: Recorder::new(plan),
+            recorder: Recorder::new(&plan.actions),
         }
     }
 
@@ -99,7 +99,7 @@ impl World {
                 self.intend(action.node, message, burst);
             }
             Act::RotateDelegatee => self.rotate_delegatee(action.node),
-            Act::Replay { frame, to, lane } => self.replay(action.node, frame, *to, *lane),
+            Act::Replay { frame, to, lane } => self.replay(action.id, action.node, frame, *to, *lane),
         }
     }
 
@@ -205,7 +205,7 @@ impl World {
     }
 
     /// What a dead life still had to send is lost.
-    pub(super) fn end_work(&mut self, node: NodeId, _life: Life) {
+    pub(super) fn end_work(&mut self, node: NodeId) {
         for class in Class::ALL {
             let queue = &mut self.workload.queues[node.index()][class.index()];
             queue.waker = None;

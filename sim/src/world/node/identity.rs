@@ -5,10 +5,10 @@
 use crate::plan::Plan;
 use crate::units::NodeId;
 use crate::world::World;
-use crate::world::clock::EPOCH;
+use crate::world::clock::EPOCH_MS;
 use groundhog_engine::identity::delegation::{Delegation, Signer};
-use groundhog_engine::identity::signing::{KeyPair, sha256};
-use groundhog_engine::identity::{Crypto, Did};
+use groundhog_engine::identity::signing::{Crypto, KeyPair, sha256};
+use groundhog_engine::identity::Did;
 use groundhog_engine::streams::key::NetworkId;
 use groundhog_engine::units::WallMs;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ impl Identity {
     pub fn new(plan: &Plan, node: NodeId, crypto: Crypto) -> Self {
         let account = key_pair(plan.seed, node, 0);
         let did = account.public().did();
-        let issued = WallMs(EPOCH.0 - SET_UP_BEFORE_MS);
+        let issued = WallMs(EPOCH_MS - SET_UP_BEFORE_MS);
         let signer = delegate(plan, node, &account, 1, issued, crypto);
         Self { account, did, signer, rotations: 0 }
     }
@@ -54,7 +54,7 @@ impl World {
     /// The node's account delegates to a fresh key.
     pub(in crate::world) fn rotate_delegatee(&mut self, node: NodeId) {
         let issued = self.wall_now(node);
-        let crypto = self.crypto();
+        let crypto = super::crypto_of(&self.plan);
         let plan = Arc::clone(&self.plan);
         let identity = &mut self.node(node).identity;
         identity.rotations += 1;
@@ -73,7 +73,7 @@ fn delegate(
     let delegatee = key_pair(plan.seed, node, key_number);
     let expires = issued.plus_ms(plan.engines.delegation_lifetime_ms);
     let network_id = NetworkId(plan.engines.network_id);
-    let delegation = Delegation::sign(account, *delegatee.public(), issued, expires, network_id, crypto);
+    let delegation = Delegation::sign(account, *delegatee.public(), (issued, expires), network_id, crypto);
     Arc::new(Signer::new(delegatee, delegation))
 }
 

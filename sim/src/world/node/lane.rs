@@ -4,7 +4,7 @@
 //! goes back only when a frame is handled or refused.
 
 use super::LifeContext;
-use crate::ledger::event::{Answer, Event, LossCause, Passage, Transaction as Named};
+use crate::ledger::event::{Answer, Event, Passage, Transaction as Named};
 use crate::units::NodeId;
 use crate::world::machine::Wait;
 use crate::world::traffic::Inbound;
@@ -15,7 +15,10 @@ use groundhog_engine::host::observe::RecordName;
 use groundhog_engine::streams::key::{Class, StreamKey};
 use groundhog_engine::streams::payload::Payload;
 use groundhog_engine::streams::verify::{Verified, VerifyError};
-use groundhog_engine::streams::{Admission, AdmitError, Arrival};
+use groundhog_engine::streams::record::Introducer;
+use groundhog_engine::streams::window::VerdictKind;
+use groundhog_engine::streams::{AdmitError, Admitting, Arrival, Refusal};
+use groundhog_engine::commit::CommitError;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
@@ -26,8 +29,8 @@ struct Waiting {
     inbound: Inbound,
     transaction: Named,
     passage: Passage,
-    record: RecordName,
-    admission: Admission,
+    record: Option<RecordName>,
+    admission: Admitting,
     gives_up_after: Option<Duration>,
 }
 
@@ -37,7 +40,7 @@ type Queue = Mutex<VecDeque<Waiting>>;
 pub async fn run(context: Arc<LifeContext>, peer: NodeId, class: Class) {
     let queue = Queue::default();
     // Polled in this order, so that what the first has queued is seen by the second at once.
-    futures_util::future::join(admit(&context, peer, class, &queue), handle(&context, peer, class, &queue)).await;
+    futures_util::future::join(admit(&context, peer, class, &queue), handle(&context, class, &queue)).await;
 }
 
 async fn admit(context: &LifeContext, peer: NodeId, class: Class, queue: &Queue) {
@@ -51,7 +54,7 @@ async fn admit(context: &LifeContext, peer: NodeId, class: Class, queue: &Queue)
         let payload = match Payload::decode(inbound.payload.clone()) {
             Ok(payload) => payload,
             Err(_) => {
-                unverified(context, peer, &inbound, "undecodable");
+                unverified(context, &inbound, "undecodable");
                 continue;
             }
         };
@@ -60,8 +63,8 @@ async fn admit(context: &LifeContext, peer: NodeId, class: Class, queue: &Queue)
                 let waiting = submit(context, peer, inbound, &verified);
                 queue.lock().expect("one task alone uses this lock").push_back(waiting);
             }
-            Ok(verified) => relay(context, peer, inbound, verified).await,
-            Err(error) => unverified(context, peer, &inbound, error.id()),
+            Ok(verified) => relay(context, inbound, verified).await,
+            Err(error) => unverified(context, &inbound, error.id()),
         }
     }
 }
@@ -86,12 +89,12 @@ fn add(work: &mut Work, more: Work) {
     work.coded_bytes += more.coded_bytes;
 }
 
-fn unverified(context: &LifeContext, peer: NodeId, inbound: &Inbound, reason: &'static str) {
+fn unverified(context: &LifeContext, inbound: &Inbound, reason: &'static str) {
     let (node, life) = (context.node, context.life);
     context.shared.with(|world| {
         if world.is_alive(node, life) {
             world.record(&Event::Unverified { message: inbound.message, node, life, reason });
-            world.finish_inbound(node, peer, inbound);
+            world.finish_inbound(node, inbound);
         }
     });
 }
@@ -119,12 +122,14 @@ fn submit(context: &LifeContext, peer: NodeId, inbound: Inbound, verified: &Veri
         let burst = world.burst_of(message);
         every(burst.cancel_admit_every, message.ordinal).then(|| Duration::from_micros(burst.cancel_after_us))
     });
-    let admission = context.streams.admit(verified, Arrival { introducer: inbound.slot });
+    let witness = context.shared.with(|world| world.nodes[node.index()].identity.signer());
+    let arrival = Arrival { introducer: Introducer::Slot(inbound.slot), witness: &witness };
+    let admission = context.streams.admit(verified, arrival);
     let record = admission.record();
     Waiting { inbound, transaction, passage, record, admission, gives_up_after }
 }
 
-async fn relay(context: &LifeContext, peer: NodeId, inbound: Inbound, verified: Verified) {
+async fn relay(context: &LifeContext, inbound: Inbound, verified: Verified) {
     let (node, life) = (context.node, context.life);
     let signer = context.shared.with(|world| world.nodes[node.index()].identity.signer());
     let transaction = verified.transaction().clone();
@@ -134,12 +139,12 @@ async fn relay(context: &LifeContext, peer: NodeId, inbound: Inbound, verified: 
         if world.is_alive(node, life) {
             world.record(&Event::Relayed { message: inbound.message, node, life });
             world.relay_on(node, &inbound, payload.encoded().clone());
-            world.finish_inbound(node, peer, &inbound);
+            world.finish_inbound(node, &inbound);
         }
     });
 }
 
-async fn handle(context: &LifeContext, peer: NodeId, class: Class, queue: &Queue) {
+async fn handle(context: &LifeContext, class: Class, queue: &Queue) {
     let (node, life) = (context.node, context.life);
     loop {
         let mut waiting = std::future::poll_fn(|_| {
@@ -161,7 +166,7 @@ async fn handle(context: &LifeContext, peer: NodeId, class: Class, queue: &Queue
                 if dispatched {
                     world.record(&Event::Handled { message: waiting.inbound.message, node, life, class });
                 }
-                world.finish_inbound(node, peer, &waiting.inbound);
+                world.finish_inbound(node, &waiting.inbound);
             }
         });
     }
@@ -180,12 +185,15 @@ async fn answer_of(context: &LifeContext, waiting: &mut Waiting) -> Option<Answe
         },
     };
     Some(match result {
-        Ok(admitted) => Answer::Verdict(admitted.verdict.kind()),
-        Err(error) => match error {
-            AdmitError::Refused(refusal) => refusal.verdict().map_or(Answer::Refused(refusal.id()), Answer::Verdict),
-            AdmitError::FailedBatch(_) => Answer::FailedBatch,
-            AdmitError::Unscheduled => Answer::Unscheduled,
-        },
+        Ok(verdict) => Answer::Verdict(verdict),
+        Err(AdmitError::Replay { .. }) => Answer::Verdict(VerdictKind::Replay),
+        Err(AdmitError::Fork { .. }) => Answer::Verdict(VerdictKind::Fork),
+        Err(AdmitError::Stale { .. }) => Answer::Verdict(VerdictKind::Stale),
+        Err(AdmitError::Refused(Refusal::Commit(CommitError::Failed(_)))) => Answer::FailedBatch,
+        Err(AdmitError::Refused(Refusal::Unscheduled(_) | Refusal::Commit(CommitError::Unscheduled))) => {
+            Answer::Unscheduled
+        }
+        Err(error) => Answer::Refused(error.id()),
     })
 }
 
@@ -219,6 +227,3 @@ fn answered(context: &LifeContext, waiting: &Waiting, answer: Answer) -> bool {
         true
     })
 }
-
-/// Why a frame in hand is lost when its receiver dies.
-pub const LOST_IN_HAND: LossCause = LossCause::ReceiverCrash;

@@ -11,14 +11,18 @@ pub use identity::Identity;
 
 use super::machine::SimMachine;
 use super::{Shared, World};
+use super::disk::{Disk, DiskConfig};
+use crate::plan::Plan;
 use crate::units::{Life, NodeId};
 use groundhog_engine::flaws::{Flaw, Flaws};
 use groundhog_engine::host::Host;
 use groundhog_engine::host::disk::DiskPath;
-use groundhog_engine::identity::{Crypto, Did};
+use groundhog_engine::identity::Did;
+use groundhog_engine::identity::signing::Crypto;
 use groundhog_engine::streams::key::{Class, NetworkId};
 use groundhog_engine::streams::verify::Verifier;
-use groundhog_engine::streams::{Streams, StreamsConfig};
+use groundhog_engine::store::{self, frame};
+use groundhog_engine::streams::{OpenError, Storage, Streams, StreamsConfig};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
@@ -49,13 +53,20 @@ pub struct LifeContext {
 
 /// The engine's flaws, by the ids that a plan names.
 ///
-/// # Panics
-/// When an id is unknown: plans are validated when they are read.
-#[must_use]
-pub fn flaws_of(ids: &[String]) -> Flaws {
-    ids.iter().fold(Flaws::NONE, |flaws, id| {
-        flaws.with(Flaw::from_id(id).unwrap_or_else(|| panic!("no flaw is called {id:?}")))
+/// # Errors
+/// Says which id no flaw has.
+pub fn flaws_of(ids: &[String]) -> Result<Flaws, String> {
+    ids.iter().try_fold(Flaws::NONE, |flaws, id| {
+        Flaw::from_id(id).map(|flaw| flaws.with(flaw)).ok_or_else(|| format!("no flaw is called {id:?}"))
     })
+}
+
+/// How a plan's nodes sign.
+pub const fn crypto_of(plan: &Plan) -> Crypto {
+    match plan.crypto {
+        crate::plan::Crypto::Ed25519 => Crypto::Ed25519,
+        crate::plan::Crypto::KeyedHash => Crypto::KeyedHash,
+    }
 }
 
 impl World {
@@ -64,16 +75,10 @@ impl World {
         StreamsConfig {
             network_id: NetworkId(engines.network_id),
             account: self.nodes[node.index()].identity.did(),
-            stream_capacity: engines.stream_capacity,
-            store_budget_bytes: engines.store_budget_bytes,
+            crypto: crypto_of(&self.plan),
+            storage: Storage::Authoritative { capacity_bytes: engines.store_budget_bytes },
+            capacity: engines.stream_capacity as usize,
             flaws: self.flaws,
-        }
-    }
-
-    fn crypto(&self) -> Crypto {
-        match self.plan.crypto {
-            crate::plan::Crypto::Ed25519 => Crypto::Ed25519,
-            crate::plan::Crypto::KeyedHash => Crypto::KeyedHash,
         }
     }
 }
@@ -81,10 +86,10 @@ impl World {
 /// One life, from boot to death.
 pub async fn live(shared: Shared, host: Host, machine: SimMachine, node: NodeId, life: Life) {
     let config = shared.with(|world| world.streams_config(node));
-    let streams = match Streams::open(host.clone(), store_root(), config).await {
+    let streams = match Streams::open(&host, store_root(), config).await {
         Ok(streams) => streams,
         Err(error) => {
-            shared.with(|world| world.open_failed(node, life, error.id()));
+            shared.with(|world| world.open_failed(node, life, open_reason(&error)));
             return;
         }
     };
@@ -95,12 +100,12 @@ pub async fn live(shared: Shared, host: Host, machine: SimMachine, node: NodeId,
             host,
             machine,
             streams,
-            verifier: Mutex::new(Verifier::new(network_id, world.crypto(), world.flaws)),
+            verifier: Mutex::new(Verifier::new(network_id, crypto_of(&world.plan), world.flaws)),
             node,
             life,
             did: world.nodes[node.index()].identity.did(),
             network_id,
-            crypto: world.crypto(),
+            crypto: crypto_of(&world.plan),
             lifetime_ms: world.plan.engines.transaction_lifetime_ms,
             handler_ns: world.plan.profile.costs.handler_ns,
         }
@@ -116,5 +121,28 @@ pub async fn live(shared: Shared, host: Host, machine: SimMachine, node: NodeId,
         })
         .await;
         context.machine.start(Box::pin(lane::run(Arc::clone(&context), peer, class)));
+    }
+}
+
+/// A node's disk before its first boot.
+pub fn new_disk(plan: &Plan) -> Disk {
+    let capacity = plan.profile.disk_capacity_bytes;
+    Disk::new(DiskConfig {
+        profile: plan.profile.disk,
+        capacity_bytes: (capacity > 0).then_some(capacity),
+        directories: vec![DiskPath::new(DATA_DIRECTORY)],
+        tag: |bytes| frame::generation(bytes).ok().map(|generation| generation.0),
+    })
+}
+
+/// The name of a failed open in kebab case.
+fn open_reason(error: &OpenError) -> &'static str {
+    match error {
+        OpenError::Unscheduled(_) => "unscheduled",
+        OpenError::Store(store::OpenError::Locked { .. }) => "locked",
+        OpenError::Store(store::OpenError::BudgetLowered { .. }) => "budget-lowered",
+        OpenError::Store(store::OpenError::BatchesExhausted { .. }) => "batches-exhausted",
+        OpenError::Store(store::OpenError::RootMissing { .. }) => "root-missing",
+        OpenError::Store(store::OpenError::Disk(_)) => "disk",
     }
 }

@@ -11,7 +11,8 @@ use groundhog_engine::streams::key::{Class, StreamKey};
 use groundhog_engine::streams::message::MessageKind;
 use groundhog_engine::streams::payload::Payload;
 use groundhog_engine::streams::transaction::{Draft, Transaction, TransactionId};
-use groundhog_engine::streams::{Reservation, ReserveError};
+use groundhog_engine::commit::CommitError;
+use groundhog_engine::streams::{Refusal, ReserveError, Reserving};
 use groundhog_engine::units::Sequence;
 use std::collections::VecDeque;
 use std::num::NonZeroU64;
@@ -21,7 +22,7 @@ use std::task::{Context, Poll};
 
 struct Waiting {
     job: Job,
-    reservation: Reservation,
+    reservation: Reserving,
 }
 
 /// Sends a class's messages for as long as the life goes on.
@@ -45,11 +46,11 @@ fn next_reserved(
 ) -> Poll<(Job, Result<Sequence, ReserveError>)> {
     let (node, life) = (context.node, context.life);
     while let Some(job) = context.shared.with(|world| world.take_job(node, life, class, task.waker())) {
-        let destination = context.shared.with(|world| {
+        let (signer, destination) = context.shared.with(|world| {
             world.node(node).in_hand.insert(job.message);
-            world.nodes[job.to.index()].identity.did()
+            (world.nodes[node.index()].identity.signer(), world.nodes[job.to.index()].identity.did())
         });
-        let reservation = context.streams.reserve(destination, class, NonZeroU64::MIN);
+        let reservation = context.streams.reserve(&signer, destination, class, NonZeroU64::MIN);
         waiting.push_back(Waiting { job, reservation });
     }
     let now = context.shared.with(|world| world.now());
@@ -90,7 +91,10 @@ fn refused(context: &LifeContext, job: &Job, error: &ReserveError) {
             world.record(&Event::ReserveAnswered { message, node, life, answer: None, refusal });
         }
     });
-    let cause = if error.is_failed_batch() { LossCause::FailedBatch } else { LossCause::Refused };
+    let cause = match error {
+        ReserveError::Refused(Refusal::Commit(CommitError::Failed(_))) => LossCause::FailedBatch,
+        _ => LossCause::Refused,
+    };
     not_sent(context, job, cause);
 }
 
@@ -145,7 +149,7 @@ async fn sign_and_push(context: &LifeContext, job: &Job, sequence: Sequence) {
 /// The message's data: its kind, then what tells it apart, then zeros.
 fn data_of(job: &Job) -> Vec<u8> {
     let mut data = vec![0; usize::try_from(job.bytes).expect("a length fits").max(1)];
-    data[0] = MessageKind::plain(job.class).byte();
+    data[0] = MessageKind::plain(job.class) as u8;
     let name = transaction_id(job).0;
     let length = name.len().min(data.len() - 1);
     data[1..=length].copy_from_slice(&name[..length]);

@@ -1,0 +1,83 @@
+//! One run: a plan in, an outcome out.
+//!
+//! Promise: each run has a plain thread of its own, which no other run's state reaches; whatever happens in it, the caller
+//! gets an outcome or a typed error.
+
+use crate::laws::Law;
+use crate::ledger::LedgerOptions;
+use crate::outcome::Outcome;
+use crate::plan::Plan;
+use crate::world::{Start, World};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Polls of tasks that a run may use: far beyond any plan of the catalogue, and seconds of real time.
+pub const POLL_BUDGET: u64 = 200_000_000;
+
+/// How a run is made, apart from what its plan says. None of it changes an event.
+pub struct RunOptions {
+    /// What the ledger checks and keeps.
+    pub ledger: LedgerOptions,
+    /// The laws to check.
+    pub laws: Vec<Box<dyn Law>>,
+    /// Polls that the run may use.
+    pub poll_budget: u64,
+    /// Set from outside to interrupt the run.
+    pub stop: Arc<AtomicBool>,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self {
+            ledger: LedgerOptions::default(),
+            laws: Vec::new(),
+            poll_budget: POLL_BUDGET,
+            stop: Arc::new(AtomicBool::new(false)),
+        }
+    }
+}
+
+/// Why a plan could not be run to an outcome.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RunError {
+    /// The plan cannot be: a link, a node or a flaw of it does not exist.
+    #[error("the plan cannot be run: {0}")]
+    Plan(String),
+    /// The operating system gave no thread.
+    #[error("no thread for the run: {0}")]
+    Thread(String),
+    /// The simulator itself failed: a defect of Groundhog, never of the engine.
+    #[error("the simulator failed: {0}")]
+    Simulator(String),
+}
+
+/// Runs a plan.
+///
+/// # Errors
+/// [`RunError`]. A broken law is no error: it is in the outcome.
+pub fn run(plan: &Plan, options: RunOptions) -> Result<Outcome, RunError> {
+    let plan = Arc::new(plan.clone());
+    let thread = std::thread::Builder::new().name("groundhog-run".to_owned());
+    let running = thread.spawn(move || simulate(plan, options));
+    let running = running.map_err(|error| RunError::Thread(error.to_string()))?;
+    running.join().unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
+        Err(RunError::Simulator(text.unwrap_or_else(|| "it panicked without a message".to_owned())))
+    })
+}
+
+fn simulate(plan: Arc<Plan>, options: RunOptions) -> Result<Outcome, RunError> {
+    let runtime =
+        madsim::runtime::Runtime::with_seed_and_config(plan.schedule_seed, madsim::Config::default());
+    let nodes = plan.nodes.iter().map(|_| runtime.create_node().build().id()).collect();
+    let start = Start { plan, nodes, executor: runtime.handle().clone() };
+    let stop = Arc::clone(&options.stop);
+    let shared = World::begin(start, options)?;
+    Ok(runtime.block_on(async move {
+        let cut = crate::world::drive(&shared, &stop).await;
+        let outcome = shared.with(|world| world.outcome(cut));
+        crate::world::bury(&shared).await;
+        outcome
+    }))
+}

@@ -1,0 +1,389 @@
+//! The operations: each takes its full effect at once, in the page cache, and waits there for a flush.
+//!
+//! Promise: an operation that fails changes nothing, except a write that ran out of space and a flush that failed.
+
+use super::choice::{Choice, Choose};
+use super::content::WriteFault;
+use super::fault::OpFault;
+use super::handle::{OpenFile, Purpose};
+use super::names::NameChange;
+use super::{Disk, FILE_BYTES_MAX, INODE_BYTES, Node, SECTOR_BYTES};
+use crate::plan::DiskProfile;
+use bytes::Bytes;
+use groundhog_engine::host::disk::{
+    DirectoryEntry, DiskAnswer, DiskError, DiskErrorKind, DiskPath, DiskRequest, EntryKind, FileHandle,
+};
+
+type Outcome = Result<DiskAnswer, DiskErrorKind>;
+
+impl Disk {
+    /// One operation, whole: later operations see its effect. `fault` strikes it.
+    ///
+    /// # Errors
+    /// [`DiskError`] of the operation.
+    ///
+    /// # Panics
+    /// When the fault cannot strike such an operation: see [`OpFault::strikes`].
+    pub fn apply(
+        &mut self,
+        request: &DiskRequest,
+        fault: Option<&OpFault>,
+    ) -> Result<DiskAnswer, DiskError> {
+        let fault = fault.copied();
+        assert!(fault.is_none_or(|fault| fault.strikes(request)), "{fault:?} cannot strike {request:?}");
+        self.operation += 1;
+        self.limit_pending_names();
+        let outcome = match fault {
+            Some(OpFault::Error) => Err(DiskErrorKind::Io),
+            Some(OpFault::NoSpace) if !matches!(request, DiskRequest::Flush { .. }) => {
+                Err(DiskErrorKind::NoSpace)
+            }
+            _ => self.perform(request, fault),
+        };
+        outcome.map_err(|kind| self.error(kind, request))
+    }
+
+    /// One operation that a death cuts short: of a write any subset of its sectors, of another all or nothing.
+    pub fn apply_partly(&mut self, request: &DiskRequest, choose: Choose<'_>) {
+        let DiskRequest::Write { file, offset, bytes } = request else {
+            if choose(Choice::Effect { operation: self.operation + 1 }) {
+                let _ = self.apply(request, None);
+            } else {
+                self.operation += 1;
+            }
+            return;
+        };
+        self.operation += 1;
+        let operation = self.operation;
+        let Ok(inode) = self.writable(*file) else { return };
+        let number = self.inodes[inode].number;
+        let (mut at, end) = (*offset, offset + bytes.len() as u64);
+        while at < end {
+            let sector = at / SECTOR_BYTES as u64;
+            let next = ((sector + 1) * SECTOR_BYTES as u64).min(end);
+            let part = bytes.slice((at - offset) as usize..(next - offset) as usize);
+            let sector = u32::try_from(sector).unwrap_or(u32::MAX);
+            if choose(Choice::Sector { inode: number, operation, sector }) {
+                let _ = self.write(inode, at, &part, WriteFault::default());
+            }
+            at = next;
+        }
+    }
+
+    /// Lets go of a handle. One that is not open in this life is ignored.
+    pub fn close(&mut self, file: FileHandle) {
+        let Some(open) = self.handles.close(file) else { return };
+        if let Node::Directory { lock, .. } = &mut self.inodes[open.inode].node
+            && *lock == Some(file)
+        {
+            *lock = None;
+        }
+        self.release(open.inode);
+    }
+
+    fn perform(&mut self, request: &DiskRequest, fault: Option<OpFault>) -> Outcome {
+        match request {
+            DiskRequest::Create { path } => self.create(path),
+            DiskRequest::Open { path } => self.open(path),
+            DiskRequest::Write { file, offset, bytes } => {
+                let inode = self.writable(*file)?;
+                let fault = match fault {
+                    Some(OpFault::BadSector { sector }) => {
+                        WriteFault { bad_sector: Some(sector), flipped_bit: None }
+                    }
+                    Some(OpFault::FlippedBit { bit }) => {
+                        WriteFault { bad_sector: None, flipped_bit: Some(bit) }
+                    }
+                    _ => WriteFault::default(),
+                };
+                self.write(inode, *offset, bytes, fault)
+            }
+            DiskRequest::Flush { file } => self.flush(*file, fault),
+            DiskRequest::Read { file } => self.read(*file),
+            DiskRequest::Length { file } => {
+                let inode = self.opened(*file)?;
+                Ok(DiskAnswer::Length(self.content(inode).now.len() as u64))
+            }
+            DiskRequest::Rename { from, to } => self.rename(from, to),
+            DiskRequest::Remove { path } => self.remove(path),
+            DiskRequest::CreateDirectory { path } => self.create_directory(path),
+            DiskRequest::List { path } => self.list(path),
+            DiskRequest::FlushDirectory { path } => self.flush_directory(path, fault),
+            DiskRequest::LockDirectory { path } => self.lock(path),
+        }
+    }
+
+    fn create(&mut self, path: &DiskPath) -> Outcome {
+        if path.as_str().is_empty() {
+            return Err(DiskErrorKind::WrongKind);
+        }
+        let directory = self.directory_of(path)?;
+        let there = self.inode_at(path);
+        if there.is_some_and(|inode| self.is_directory(inode)) {
+            return Err(DiskErrorKind::WrongKind);
+        }
+        self.may_change()?;
+        if self.handles.is_full() {
+            return Err(DiskErrorKind::Io);
+        }
+        let inode = if let Some(inode) = there {
+            let (operation, empty) = (self.operation, self.empty);
+            self.content_mut(inode).truncate(operation, empty);
+            self.recount(inode);
+            inode
+        } else {
+            if !self.has_room(INODE_BYTES) {
+                return Err(DiskErrorKind::NoSpace);
+            }
+            let inode = self.new_file();
+            self.link(path, directory, inode);
+            inode
+        };
+        Ok(self.handle(inode, path, Purpose::Writing))
+    }
+
+    fn create_directory(&mut self, path: &DiskPath) -> Outcome {
+        let directory = self.directory_of(path)?;
+        if self.inode_at(path).is_some() {
+            return Err(DiskErrorKind::AlreadyExists);
+        }
+        self.may_change()?;
+        if !self.has_room(INODE_BYTES) {
+            return Err(DiskErrorKind::NoSpace);
+        }
+        let inode = self.new_directory();
+        self.link(path, directory, inode);
+        Ok(DiskAnswer::Done)
+    }
+
+    fn link(&mut self, path: &DiskPath, directory: u32, inode: u32) {
+        let to = Some(self.entry_for(path, directory));
+        let operation = self.operation;
+        let change =
+            NameChange { operation, inode, from: None, to, creates: true, clean: false, over: false };
+        self.change_names(change);
+    }
+
+    fn handle(&mut self, inode: u32, path: &DiskPath, purpose: Purpose) -> DiskAnswer {
+        self.refer(inode);
+        DiskAnswer::File(self.handles.open(OpenFile {
+            inode,
+            path: path.clone(),
+            purpose,
+            owes_error: false,
+        }))
+    }
+
+    fn open(&mut self, path: &DiskPath) -> Outcome {
+        let inode = self.file_at(path)?;
+        if self.handles.is_full() {
+            return Err(DiskErrorKind::Io);
+        }
+        Ok(self.handle(inode, path, Purpose::Reading))
+    }
+
+    /// The file of this path, or why there is none.
+    fn file_at(&self, path: &DiskPath) -> Result<u32, DiskErrorKind> {
+        match self.inode_at(path) {
+            Some(inode) if self.is_directory(inode) => Err(DiskErrorKind::WrongKind),
+            Some(inode) => Ok(inode),
+            None => self.directory_of(path).and(Err(DiskErrorKind::NotFound)),
+        }
+    }
+
+    fn opened(&self, file: FileHandle) -> Result<u32, DiskErrorKind> {
+        let open = self.handles.get(file).filter(|open| open.purpose != Purpose::Lock);
+        open.map(|open| open.inode).ok_or(DiskErrorKind::BadHandle)
+    }
+
+    fn writable(&self, file: FileHandle) -> Result<u32, DiskErrorKind> {
+        let open = self.handles.get(file).filter(|open| open.purpose == Purpose::Writing);
+        let inode = open.map(|open| open.inode).ok_or(DiskErrorKind::BadHandle)?;
+        self.may_change().map(|()| inode)
+    }
+
+    fn may_change(&self) -> Result<(), DiskErrorKind> {
+        if self.read_only { Err(DiskErrorKind::ReadOnly) } else { Ok(()) }
+    }
+
+    fn write(&mut self, inode: u32, offset: u64, bytes: &Bytes, fault: WriteFault) -> Outcome {
+        let (operation, tag) = (self.operation, self.tag);
+        let fits = self.room_for_write(inode, offset, bytes.len() as u64);
+        if fits > 0 {
+            let part = if fits == bytes.len() as u64 { bytes.clone() } else { bytes.slice(..fits as usize) };
+            let content = self.content_mut(inode);
+            content.limit_pending(tag);
+            content.write(operation, offset as usize, &part, fault, tag);
+            self.recount(inode);
+        }
+        if fits < bytes.len() as u64 { Err(DiskErrorKind::NoSpace) } else { Ok(DiskAnswer::Done) }
+    }
+
+    /// How many bytes of a write the medium can take.
+    fn room_for_write(&self, inode: u32, offset: u64, length: u64) -> u64 {
+        let end = match self.capacity_bytes {
+            None => FILE_BYTES_MAX,
+            Some(capacity) => {
+                let free = capacity.saturating_sub(self.used_bytes) / SECTOR_BYTES as u64 * SECTOR_BYTES as u64;
+                FILE_BYTES_MAX.min(self.inodes[inode].allocated_bytes - INODE_BYTES + free)
+            }
+        };
+        length.min(end.saturating_sub(offset))
+    }
+
+    fn flush(&mut self, file: FileHandle, fault: Option<OpFault>) -> Outcome {
+        let inode = self.opened(file)?;
+        self.may_change()?;
+        match fault {
+            Some(OpFault::FailedFlush | OpFault::NoSpace) => {
+                self.content_mut(inode).fail_flush();
+                self.handles.owe_error(inode, file);
+                self.told(file);
+                let no_space = fault == Some(OpFault::NoSpace);
+                return Err(if no_space { DiskErrorKind::NoSpace } else { DiskErrorKind::Io });
+            }
+            Some(OpFault::LyingFlush) => {}
+            _ => {
+                let tag = self.tag;
+                self.content_mut(inode).flush(tag);
+                self.recount(inode);
+                if self.profile == DiskProfile::Ordered {
+                    self.flush_names(self.root);
+                }
+            }
+        }
+        if self.told(file) { Err(DiskErrorKind::Io) } else { Ok(DiskAnswer::Done) }
+    }
+
+    /// Whether a flush failed that this handle had not been told of. From here on it has.
+    fn told(&mut self, file: FileHandle) -> bool {
+        self.handles.get_mut(file).is_some_and(|open| std::mem::take(&mut open.owes_error))
+    }
+
+    fn read(&self, file: FileHandle) -> Outcome {
+        let content = self.content(self.opened(file)?);
+        if content.is_readable() { Ok(DiskAnswer::Bytes(content.now.clone())) } else { Err(DiskErrorKind::Io) }
+    }
+
+    fn rename(&mut self, from: &DiskPath, to: &DiskPath) -> Outcome {
+        self.directory_of(from)?;
+        let directory = self.directory_of(to)?;
+        let inode = self.file_at(from)?;
+        let there = self.inode_at(to);
+        if there.is_some_and(|there| self.is_directory(there)) || to.as_str().is_empty() {
+            return Err(DiskErrorKind::WrongKind);
+        }
+        self.may_change()?;
+        if from == to {
+            return Ok(DiskAnswer::Done);
+        }
+        let (operation, over) = (self.operation, there.is_some());
+        if over && self.profile == DiskProfile::Ordered {
+            self.content_mut(inode).renamed_over.push(operation);
+        }
+        let from = self.entry_id(from.as_str());
+        let to = Some(self.entry_for(to, directory));
+        self.change_names(NameChange { operation, inode, from, to, creates: false, clean: false, over });
+        Ok(DiskAnswer::Done)
+    }
+
+    fn remove(&mut self, path: &DiskPath) -> Outcome {
+        if path.as_str().is_empty() {
+            return Err(DiskErrorKind::WrongKind);
+        }
+        let inode = self.file_at(path)?;
+        self.may_change()?;
+        let from = self.entry_id(path.as_str());
+        let operation = self.operation;
+        self.change_names(NameChange {
+            operation,
+            inode,
+            from,
+            to: None,
+            creates: false,
+            clean: false,
+            over: false,
+        });
+        Ok(DiskAnswer::Done)
+    }
+
+    fn list(&self, path: &DiskPath) -> Outcome {
+        self.directory_at(path.as_str())?;
+        let entry = |(path, inode): (&DiskPath, u32)| {
+            let (kind, length) = match &self.inodes[inode].node {
+                Node::File(content) => (EntryKind::File, Some(content.now.len() as u64)),
+                Node::Directory { .. } => (EntryKind::Directory, None),
+            };
+            DirectoryEntry { name: path.name().to_owned(), kind, length }
+        };
+        let mut entries: Vec<_> = self.names_in(path).map(entry).collect();
+        entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
+        Ok(DiskAnswer::Entries(entries))
+    }
+
+    fn flush_directory(&mut self, path: &DiskPath, fault: Option<OpFault>) -> Outcome {
+        let directory = self.directory_at(path.as_str())?;
+        self.may_change()?;
+        match fault {
+            Some(OpFault::FailedDirectoryFlush { read_only }) => {
+                self.fail_names(directory);
+                self.read_only = read_only;
+                Err(DiskErrorKind::Io)
+            }
+            Some(OpFault::LyingFlush) => Ok(DiskAnswer::Done),
+            _ => {
+                self.flush_names(directory);
+                Ok(DiskAnswer::Done)
+            }
+        }
+    }
+
+    fn lock(&mut self, path: &DiskPath) -> Outcome {
+        let directory = self.directory_at(path.as_str())?;
+        if self.handles.is_full() {
+            return Err(DiskErrorKind::Io);
+        }
+        if matches!(&self.inodes[directory].node, Node::Directory { lock: Some(_), .. }) {
+            return Err(DiskErrorKind::Locked);
+        }
+        let answer = self.handle(directory, path, Purpose::Lock);
+        if let (Node::Directory { lock, .. }, DiskAnswer::File(file)) =
+            (&mut self.inodes[directory].node, &answer)
+        {
+            *lock = Some(*file);
+        }
+        Ok(answer)
+    }
+
+    fn error(&self, kind: DiskErrorKind, request: &DiskRequest) -> DiskError {
+        use DiskRequest as R;
+        let operation = match request {
+            R::Create { .. } => "create",
+            R::Open { .. } => "open",
+            R::Write { .. } => "write",
+            R::Flush { .. } => "flush",
+            R::Read { .. } => "read",
+            R::Length { .. } => "measure",
+            R::Rename { .. } => "rename",
+            R::Remove { .. } => "remove",
+            R::CreateDirectory { .. } => "create directory",
+            R::List { .. } => "list",
+            R::FlushDirectory { .. } => "flush directory",
+            R::LockDirectory { .. } => "lock directory",
+        };
+        let path = match request {
+            R::Write { file, .. } | R::Flush { file } | R::Read { file } | R::Length { file } => {
+                self.handles.get(*file).map_or_else(DiskPath::root, |open| open.path.clone())
+            }
+            R::Rename { from: path, .. }
+            | R::Create { path }
+            | R::Open { path }
+            | R::Remove { path }
+            | R::CreateDirectory { path }
+            | R::List { path }
+            | R::FlushDirectory { path }
+            | R::LockDirectory { path } => path.clone(),
+        };
+        DiskError { kind, operation, path }
+    }
+}
