@@ -245,20 +245,9 @@ fn one_name(value: &Spanned<DeValue<'_>>, names: &[&'static str]) -> Result<usiz
     })
 }
 
-fn setting_value(text: &str) -> Spanned<DeValue<'static>> {
-    let mut value = DeValue::parse(text)
-        .unwrap_or_else(|_| Spanned::new(0..text.len(), DeValue::String(text.to_owned().into())));
-    value.get_mut().make_owned();
-    // `make_owned` leaves nothing borrowed, which its type cannot say.
-    let span = value.span();
-    Spanned::new(span, owned(value.into_inner()))
-}
-
-fn owned(value: DeValue<'_>) -> DeValue<'static> {
-    match value {
-        DeValue::String(text) => DeValue::String(text.into_owned().into()),
-        other => reparse(&other),
-    }
+/// The value as TOML; what is no TOML value is a bare word.
+fn setting_value(text: &str) -> Spanned<DeValue<'_>> {
+    DeValue::parse(text).unwrap_or_else(|_| Spanned::new(0..text.len(), DeValue::String(text.into())))
 }
 
 fn line_of(text: &str, at: usize) -> usize {

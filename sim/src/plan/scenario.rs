@@ -322,7 +322,7 @@ pub struct Scenario {
     /// scales them in proportion.
     pub counts_for: u32,
     /// Whether signatures are real.
-    pub crypto: Crypto,
+    pub crypto: Vec<(Crypto, u32)>,
     /// How disks keep what is not flushed.
     pub disk: Vec<(DiskProfile, u32)>,
     /// Everything else.

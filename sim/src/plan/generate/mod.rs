@@ -145,7 +145,7 @@ fn finish(draft: Draft<'_>, engines: Engines, nodes: Vec<super::NodePlan>) -> Pl
         seed,
         schedule_seed: Dice::new(seed, "schedule", 0).bits(),
         flaws: Vec::new(),
-        crypto: scenario.crypto,
+        crypto: Dice::new(seed, "crypto", 0).weighted(&scenario.crypto),
         profile,
         engines,
         nodes,
