@@ -70,6 +70,7 @@ fn pass(world: &mut World, bytes: &Bytes) -> u64 {
             message: None,
             name,
             replay: None,
+            tag: Default::default(),
             bytes: bytes.clone(),
         };
         world.sent += 1;
@@ -132,6 +133,7 @@ fn network(criterion: &mut Criterion) {
                             copy: 0,
                         },
                         replay: None,
+                        tag: Default::default(),
                         bytes: bytes.clone(),
                     };
                     black_box(world.network.send(SimTime(sequence), outgoing));

@@ -4,8 +4,8 @@
 
 use groundhog_engine::streams::key::Class;
 use groundhog_sim::plan::{
-    Act, Action, Burst, ClockPlan, Costs, Crypto, DiskLatency, DiskProfile, Engines, FORMAT, LinkPlan, NodePlan,
-    Plan, Profile,
+    Act, Action, Burst, ClockPlan, Costs, Crypto, DiskLatency, DiskProfile, Engines, FORMAT, LinkPlan,
+    NodePlan, Plan, Profile,
 };
 use groundhog_sim::units::{ActionId, NodeId};
 

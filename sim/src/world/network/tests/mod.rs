@@ -162,6 +162,7 @@ fn outgoing(
         generation,
         message: Some(message),
         name,
+        tag: Tag::default(),
         replay: None,
         bytes: Bytes::from_static(&[7; 1_000]),
     }
