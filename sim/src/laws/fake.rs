@@ -349,7 +349,7 @@ impl<L: Law> Ledger<L> {
             node,
             life,
             transaction,
-            record: Some(record),
+            record,
             passage,
             answer,
         });

@@ -145,7 +145,7 @@ impl Marks {
                 node,
                 life,
                 transaction,
-                record: Some(record),
+                record,
                 answer: Answer::Verdict(verdict),
                 ..
             } => {

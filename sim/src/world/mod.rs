@@ -36,7 +36,8 @@ use self::timers::Timer;
 use self::traffic::Traffic;
 use self::view::DiskView;
 use self::workload::Workload;
-use crate::laws::{Names, RecordReader, Setting, catalogue};
+use crate::laws::reading::RecordReader;
+use crate::laws::{Names, Setting, catalogue};
 use crate::ledger::Ledger;
 use crate::outcome::{Cut, Outcome};
 use crate::plan::Plan;
@@ -106,7 +107,7 @@ impl World {
         }
         let accounts = nodes.iter().zip(&plan.nodes).map(|(state, of_plan)| (of_plan.id, state.identity.did()));
         let names = Names::new(accounts);
-        let setting = Setting { plan: Arc::clone(&plan), names: names.clone(), reader: RecordReader::ENGINE };
+        let setting = Setting { plan: Arc::clone(&plan), names: names.clone(), reader: RecordReader { name: |table, stream| groundhog_engine::store::name::record_name(&groundhog_engine::streams::record::storage_key(table, stream)), read: |_| None } };
         let laws = catalogue::LAWS.iter().map(|law| (law.build)(&setting)).collect();
         let mut ledger_options = options.ledger;
         ledger_options.account_of.get_or_insert_with(|| Box::new(move |did| names.node(did)));
