@@ -119,6 +119,7 @@ fn admission(ordinal: u32, record: &mut impl FnMut(SimTime, &Event<'_>)) -> u64 
         TransitionNumber(u64::from(ordinal)),
     );
     let name = RecordName([7; 20]);
+    let (records, depends) = ([(name, Some(1_100))], [(name, batch)]);
     let verdict = VerdictKind::Advance;
     let passage = Passage { honest: true, copy: 0 };
     let engine = |event| Event::Engine { node: to, life, event };
@@ -149,7 +150,7 @@ fn admission(ordinal: u32, record: &mut impl FnMut(SimTime, &Event<'_>)) -> u64 
             staged: Some(batch),
         }),
         step(Step::Gathering),
-        engine(EngineEvent::BatchClosed { batch, records: &[(name, Some(1_100))], transitions: 1 }),
+        engine(EngineEvent::BatchClosed { batch, records: &records, transitions: 1 }),
         disk(0, DiskOperation::Create),
         disk(1, DiskOperation::Write),
         disk(2, DiskOperation::Flush),
@@ -159,7 +160,7 @@ fn admission(ordinal: u32, record: &mut impl FnMut(SimTime, &Event<'_>)) -> u64 
         step(Step::DirectoryFlushed),
         step(Step::BeforeRelease),
         engine(EngineEvent::BatchDurable { batch }),
-        engine(EngineEvent::Released { transition, depends: &[(name, batch)] }),
+        engine(EngineEvent::Released { transition, depends: &depends }),
         Event::Answered {
             message,
             node: to,
