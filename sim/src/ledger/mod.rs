@@ -9,6 +9,8 @@ pub mod compare;
 pub mod encode;
 pub mod event;
 pub mod fates;
+#[cfg(test)]
+mod figures_tests;
 pub mod fingerprint;
 pub mod kind;
 pub mod lanes;
