@@ -147,9 +147,11 @@ fn a_report_leaves_no_file_of_the_one_before() {
     let folder = tempfile::tempdir().unwrap();
     let plan = samples::plan("a", 1);
     write_run(folder.path(), &plan, &samples::held(1), &facts()).unwrap();
+    fs::write(folder.path().join("mine-latency.hgrm"), "kept").unwrap();
+    fs::write(folder.path().join("other-latency-e2e-uncorrected.hgrm"), "of an older campaign").unwrap();
     let fewer = Outcome { latencies: Vec::new(), ..samples::held(2) };
     write_run(folder.path(), &plan, &fewer, &facts()).unwrap();
-    assert_eq!(names(folder.path()), ["plan.json", "report.html", "summary.json"]);
+    assert_eq!(names(folder.path()), ["mine-latency.hgrm", "plan.json", "report.html", "summary.json"]);
 }
 
 #[test]
@@ -198,4 +200,24 @@ fn a_campaign_leaves_its_verdicts_and_commands() {
     assert_eq!(summary["scenarios"][1]["verdict"], "marks-missed");
     assert_eq!(summary["scenarios"][1]["marks_unreached"][0]["mark"], "death/process/sender/directory-flush");
     assert!(folder.path().join("skewed-clocks-latency-e2e.hgrm").is_file());
+}
+
+#[test]
+fn scenarios_whose_names_make_one_file_name_keep_their_own_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let scenarios = ["a/b", "a-b"].map(|name| {
+        let mut totals = Totals::new(name);
+        totals.absorb(&samples::plan(name, 1), &samples::held(1));
+        ScenarioFacts { totals, marks: BTreeMap::new() }
+    });
+    let campaign = CampaignFacts {
+        version: "0.1.0",
+        command: "groundhog run all",
+        real: Duration::ZERO,
+        scenarios: &scenarios,
+        repeat: &|scenario, seed| format!("groundhog run {scenario} --seed {seed}"),
+    };
+    let written = write_campaign(folder.path(), &campaign).unwrap();
+    assert_eq!(names(folder.path()).len(), written.files.len());
+    assert_eq!(written.files.len(), 2 + 2 * 8);
 }

@@ -62,7 +62,7 @@ fn alarms(scenario: &ScenarioFacts, facts: &CampaignFacts<'_>) -> Markup {
 fn overview(facts: &CampaignFacts<'_>) -> Markup {
     html! {
         h2 { "Scenarios" }
-        table {
+        div.scroll { table {
             thead { tr { th { "scenario" } th { "verdict" } th.n { "seeds" } th.n { "held" } th.n { "laws broken" } th.n { "marks missed" } } }
             tbody { @for scenario in facts.scenarios {
                 @let verdict = scenario_verdict(scenario);
@@ -72,7 +72,7 @@ fn overview(facts: &CampaignFacts<'_>) -> Markup {
                     td.n { (scenario.totals.broken.len()) } td.n { (scenario.unreached().count()) }
                 }
             } }
-        }
+        } }
     }
 }
 

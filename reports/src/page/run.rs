@@ -104,7 +104,7 @@ fn violations(outcome: &Outcome) -> Markup {
                 thead { tr { th { "time" } th { "law, and what it saw" } } }
                 tbody { @for violation in outcome.violations.iter().take(MOST_VIOLATIONS) { tr {
                     td.time { (violation.at) }
-                    td {
+                    td.saw {
                         code { (violation.law) }
                         @if let Some(node) = violation.node { span.soft { " at " (node) } }
                         br; (violation.saw)

@@ -127,13 +127,13 @@ pub(super) fn limits(totals: &Totals) -> Markup {
         h2 { "Known limits" }
         p.note { "What a law excuses because an act of the plan licensed it. One beyond the ceiling breaks the law." }
         @if totals.limits.is_empty() { p.none { "None was met." } } @else {
-            table {
+            div.scroll { table {
                 thead { tr { th { "limit" } th.n { "times" } th.n { "seeds" } th.n { "most a seed" } th.n { "ceiling a seed" } } }
                 tbody { @for (id, met) in &totals.limits { tr {
                     td.name { (id) } td.n { (count(met.times)) } td.n { (count(met.seeds)) } td.n { (count(met.most)) }
                     td.n { @match met.ceiling { Some(ceiling) => (count(ceiling)), None => "none stated" } }
                 } } }
-            }
+            } }
         }
     }
 }
@@ -147,7 +147,7 @@ pub(super) fn marks(totals: &Totals, expected: &BTreeMap<String, u64>, over: &st
         h2 { "Marks" }
         p.note { "Places and states that the seeds should reach, so that what holds was also tried. " (over) }
         @if rows.is_empty() { p.none { "None was reached and none is expected." } } @else {
-            table {
+            div.scroll { table {
                 thead { tr { th { "mark" } th.n { "reached" } th.n { "at least" } th {} } }
                 tbody { @for (id, at_least) in rows {
                     @let reached = totals.marks.get(id).copied().unwrap_or(0);
@@ -157,7 +157,7 @@ pub(super) fn marks(totals: &Totals, expected: &BTreeMap<String, u64>, over: &st
                         td { @if at_least.is_some_and(|least| reached < least) { span.cut { "not reached" } } }
                     }
                 } }
-            }
+            } }
         }
     }
 }
@@ -167,14 +167,14 @@ pub(super) fn bounds(totals: &Totals) -> Markup {
     html! {
         h2 { "Bounds" }
         @if totals.bounds.is_empty() { p.none { "No bound was watched." } } @else {
-            table {
+            div.scroll { table {
                 thead { tr { th { "bounded" } th.n { "most" } th.n { "bound" } th.n { "used" } th.bar {} } }
                 tbody { @for (name, seen) in &totals.bounds { tr {
                     td.name { (name) @if totals.seeds > 1 { span.soft { " (seed " (seen.seed) ")" } } }
                     td.n { (count(seen.most)) } td.n { (count(seen.bound)) }
                     td.n { (share(seen.most, seen.bound)) } td.bar { (bar(seen.most, seen.bound)) }
                 } } }
-            }
+            } }
         }
     }
 }
