@@ -80,6 +80,8 @@ pub enum Step {
     OpenDirectoryFlushed,
     /// Open: one stale temporary is removed.
     OpenTemporaryRemoved,
+    /// Open: one record of the last batch is written anew and renamed into place.
+    OpenRewritten,
     /// Open: one unmarked record is marked.
     OpenMarked,
     /// Open: everything is done but the first result.
@@ -97,6 +99,7 @@ impl Step {
         Step::Marked,
         Step::OpenDirectoryFlushed,
         Step::OpenTemporaryRemoved,
+        Step::OpenRewritten,
         Step::OpenMarked,
         Step::Opened,
     ];
@@ -113,6 +116,7 @@ impl Step {
             Step::Marked => "marked",
             Step::OpenDirectoryFlushed => "open-directory-flushed",
             Step::OpenTemporaryRemoved => "open-temporary-removed",
+            Step::OpenRewritten => "open-rewritten",
             Step::OpenMarked => "open-marked",
             Step::Opened => "opened",
         }
@@ -136,6 +140,14 @@ impl Roles {
             Table::Sender => Self { leases: 1, windows: 0 },
             Table::Receiver => Self { leases: 0, windows: 1 },
         }
+    }
+
+    /// One record of each of `tables`.
+    pub fn of(tables: impl Iterator<Item = Table>) -> Self {
+        tables.map(Self::one).fold(Self::default(), |sum, one| Self {
+            leases: sum.leases + one.leases,
+            windows: sum.windows + one.windows,
+        })
     }
 }
 
@@ -170,14 +182,16 @@ pub enum EngineEvent<'a> {
     Released {
         /// Whose result.
         transition: TransitionNumber,
-        /// Every record state that the result was computed from: the record, and the batch that wrote that state.
+        /// Every record state that the result was computed from: the record, and the batch that wrote that state. A
+        /// record that the batch removed is not among them: its absence is no state that a disk could be asked for.
         depends: &'a [(RecordName, BatchNumber)],
     },
     /// The gathering batch is closed and its writing begins.
     BatchClosed {
         /// The batch.
         batch: BatchNumber,
-        /// The records that it will write, and their length in bytes; `None` for a removal.
+        /// The records that it will write, and their values' length in bytes; `None` for a removal. After a failed
+        /// batch the next one also writes the failed one's records anew, as they are in memory (decision 13).
         records: &'a [(RecordName, Option<u32>)],
         /// Transitions that wait for it.
         transitions: u32,
@@ -186,7 +200,7 @@ pub enum EngineEvent<'a> {
     Step {
         /// Which place.
         step: Step,
-        /// The batch, or the next one's number during open.
+        /// The batch; during open the next one's number, which is zero until the scan has told it.
         batch: BatchNumber,
         /// What is touched: one record, or the whole batch.
         roles: Roles,

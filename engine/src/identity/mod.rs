@@ -1,4 +1,10 @@
 //! Who signs: DIDs, accounts and delegatees, delegations, signing domains, digests.
+//!
+//! Promise: every signature binds a network and a purpose, so that none counts anywhere else; keys are made from seeds
+//! that the caller brings, never drawn.
+
+pub mod delegation;
+pub mod signing;
 
 use std::fmt;
 
@@ -13,6 +19,19 @@ impl Did {
     #[must_use]
     pub fn short(&self) -> String {
         self.0[..4].iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// The text that stands for it everywhere: `0x` and 40 lower-case hex digits.
+    #[must_use]
+    pub fn to_hex(&self) -> [u8; 42] {
+        const HEX: &[u8; 16] = b"0123456789abcdef";
+        let mut text = [0; 42];
+        text[..2].copy_from_slice(b"0x");
+        for (at, byte) in self.0.iter().enumerate() {
+            text[2 + 2 * at] = HEX[usize::from(byte >> 4)];
+            text[3 + 2 * at] = HEX[usize::from(byte & 15)];
+        }
+        text
     }
 }
 
@@ -31,13 +50,7 @@ impl fmt::Debug for Did {
 
 impl serde::Serialize for Did {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut text = [0u8; 42];
-        text[..2].copy_from_slice(b"0x");
-        for (at, byte) in self.0.iter().enumerate() {
-            const HEX: &[u8; 16] = b"0123456789abcdef";
-            text[2 + 2 * at] = HEX[usize::from(byte >> 4)];
-            text[3 + 2 * at] = HEX[usize::from(byte & 15)];
-        }
+        let text = self.to_hex();
         serializer.serialize_str(std::str::from_utf8(&text).expect("hex digits are UTF-8"))
     }
 }

@@ -4,6 +4,7 @@
 //! mechanism laws may read what an engine reports.
 
 use crate::ledger::event::Event;
+use crate::ledger::kind::EventMask;
 use crate::outcome::Violation;
 use crate::units::{NodeId, SimTime};
 use groundhog_engine::host::observe::RecordName;
@@ -50,15 +51,23 @@ pub trait View {
 }
 
 /// One law.
-pub trait Law {
+pub trait Law: Send {
     /// Its id, such as `streams/at-most-once`.
     fn id(&self) -> &'static str;
     /// What it reads.
     fn kind(&self) -> LawKind;
     /// The seed's sentence, or the decision, that it states.
     fn states(&self) -> &'static str;
+    /// The kinds of events that it reads: [`Law::event`] is called with no other.
+    fn reads(&self) -> EventMask {
+        EventMask::ALL
+    }
     /// Reads one event.
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>);
+    /// Adds the known limits that it met in place of a violation: id -> how often.
+    fn limits(&self, into: &mut std::collections::BTreeMap<&'static str, u64>) {
+        let _ = into;
+    }
     /// The run is over.
     fn end(&mut self, at: SimTime, view: &dyn View, broken: &mut Vec<Violation>);
 }

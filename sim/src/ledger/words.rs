@@ -1,0 +1,77 @@
+//! Faults in words, for shading a plot and for a timeline.
+
+use crate::plan::{ClockFault, Death, DiskFault, FaultKind, LinkFault};
+
+/// The kind of a fault, as counted: `power-failure`, `failed-flush`.
+#[must_use]
+pub const fn fault_kind(kind: &FaultKind) -> &'static str {
+    match kind {
+        FaultKind::Crash { death, .. } => death_kind(*death),
+        FaultKind::Disk { fault, .. } => match fault {
+            DiskFault::Error => "disk-error",
+            DiskFault::NoSpace => "no-space",
+            DiskFault::FailedFlush => "failed-flush",
+            DiskFault::FailedDirectoryFlush { .. } => "failed-directory-flush",
+            DiskFault::LyingFlush => "lying-flush",
+            DiskFault::BadSector => "bad-sector",
+            DiskFault::FlippedBit => "flipped-bit",
+            DiskFault::WriteBack => "write-back",
+            DiskFault::Slow { .. } => "slow-disk",
+            DiskFault::Stuck { .. } => "stuck-disk",
+        },
+        FaultKind::Link { fault, .. } => match fault {
+            LinkFault::Partition => "partition",
+            LinkFault::Loss { .. } => "link-loss",
+            LinkFault::Duplicate { .. } => "duplicates",
+            LinkFault::Delay { .. } => "delay",
+            LinkFault::Bandwidth { .. } => "low-bandwidth",
+            LinkFault::StallChannel { .. } => "stalled-channel",
+        },
+        FaultKind::Clock { fault, .. } => match fault {
+            ClockFault::Step { .. } => "clock-step",
+            ClockFault::Drift { .. } => "clock-drift",
+            ClockFault::Freeze => "clock-frozen",
+            ClockFault::Pause => "machine-paused",
+            ClockFault::BehindAtBoot { .. } => "clock-behind-at-boot",
+        },
+        FaultKind::StallHandler { .. } => "stalled-handler",
+        FaultKind::SlowProcessor { .. } => "slow-processor",
+    }
+}
+
+/// The kind of a death, as counted.
+#[must_use]
+pub const fn death_kind(death: Death) -> &'static str {
+    match death {
+        Death::Process => "process-crash",
+        Death::Power => "power-failure",
+    }
+}
+
+/// A fault and its subject in words: `power failure, node 3`.
+#[must_use]
+pub fn fault_label(kind: &FaultKind) -> String {
+    let words = fault_kind(kind).replace('-', " ");
+    match kind {
+        FaultKind::Crash { node, .. } | FaultKind::Clock { node, .. } => format!("{words}, {node}"),
+        FaultKind::SlowProcessor { node, factor } => format!("{words} x{factor}, {node}"),
+        FaultKind::StallHandler { node, class } => format!("{words}, {node} {class}"),
+        FaultKind::Disk { node, fault, .. } => match fault {
+            DiskFault::Slow { factor } => format!("{words} x{factor}, {node}"),
+            _ => format!("{words}, {node}"),
+        },
+        FaultKind::Link { from, to, one_way, fault } => {
+            let arrow = if *one_way { "->" } else { "<->" };
+            let ends = format!("node {}{arrow}{}", from.0, to.0);
+            match fault {
+                LinkFault::Loss { per_mille } | LinkFault::Duplicate { per_mille } => {
+                    format!("{words} {per_mille}/1000, {ends}")
+                }
+                LinkFault::Delay { us } => format!("{words} {us} us, {ends}"),
+                LinkFault::Bandwidth { bytes_per_s } => format!("{words} {bytes_per_s} B/s, {ends}"),
+                LinkFault::StallChannel { channel } => format!("{words} {channel}, {ends}"),
+                LinkFault::Partition => format!("{words}, {ends}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Disk operations between an engine and its node's disk: numbered, timed, faulted, and struck by death.
+//!
+//! Promise: an operation takes effect when it is answered, once; those under way when a life ends each happen before,
+//! partly or whole, drawn by their own identity.
+
+use super::World;
+use super::disk::{Choice, OpFault};
+use super::slots::SlotKey;
+use super::timeline::Due;
+use crate::draw::{Draw, Purpose};
+use crate::ledger::event::Event;
+use crate::plan::{DiskLatency, DiskOperation, Phase};
+use crate::units::{FaultId, Life, NodeId};
+use groundhog_engine::host::disk::{DiskRequest, FileHandle};
+
+/// One operation under way.
+#[derive(Debug)]
+pub struct DiskCallMeta {
+    node: NodeId,
+    life: Life,
+    number: u64,
+    operation: DiskOperation,
+    request: DiskRequest,
+    /// The engine no longer waits; the operation happens all the same.
+    abandoned: bool,
+    fault: Option<OpFault>,
+    /// A death of the plan that strikes at this operation.
+    strike: Option<(usize, Phase)>,
+    /// Stuck: not answered before this fault ends.
+    stuck: Option<FaultId>,
+}
+
+impl DiskCallMeta {
+    /// Whose disk.
+    pub(super) const fn node(&self) -> NodeId {
+        self.node
+    }
+}
+
+impl World {
+    /// Begins an operation; `None` when the life is over.
+    pub(super) fn submit_disk(&mut self, node: NodeId, life: Life, request: DiskRequest) -> Option<SlotKey> {
+        if !self.is_alive(node, life) {
+            return None;
+        }
+        let number = self.node(node).take_operation_number();
+        let operation = operation_of(&request);
+        let strike = self.faults.strike_at_operation(node, life, number);
+        let effect = self.faults.disk_effect(node, operation);
+        let latency_ns = self.disk_latency_ns(node, life, number, &request).saturating_mul(effect.slow_factor);
+        let key = self.disk_answers.open(DiskCallMeta {
+            node,
+            life,
+            number,
+            operation,
+            request,
+            abandoned: false,
+            fault: effect.fault,
+            strike,
+            stuck: effect.stuck,
+        });
+        if let Some((index, Phase::Before)) = strike {
+            self.disk_answers.free(key);
+            self.strike(index, node, life);
+            return None;
+        }
+        if effect.stuck.is_none() {
+            let at = self.now().plus_ns(latency_ns);
+            self.timeline.at(at, Due::Disk(key));
+        }
+        Some(key)
+    }
+
+    /// The engine dropped its wait.
+    pub(super) fn abandon_disk(&mut self, key: SlotKey) {
+        if self.disk_answers.waits(key) {
+            if let Some(meta) = self.disk_answers.meta(key) {
+                meta.abandoned = true;
+            }
+        } else {
+            self.disk_answers.free(key);
+        }
+    }
+
+    /// Lets go of a handle.
+    pub(super) fn close_file(&mut self, node: NodeId, life: Life, file: FileHandle) {
+        if self.is_alive(node, life) {
+            self.disks[node.index()].close(file);
+        }
+    }
+
+    /// An operation's time has come.
+    pub(super) fn complete_disk(&mut self, key: SlotKey) {
+        if !self.disk_answers.waits(key) {
+            return;
+        }
+        let Some(meta) = self.disk_answers.meta(key) else { return };
+        let (node, life, number, strike) = (meta.node, meta.life, meta.number, meta.strike);
+        if let Some((index, Phase::Partly)) = strike {
+            let meta = self.disk_answers.free(key).expect("the slot is open");
+            self.apply_partly(&meta);
+            self.strike(index, node, life);
+            return;
+        }
+        let meta = self.disk_answers.meta(key).expect("the slot is open");
+        let answer = self.disks[node.index()].apply(&meta.request, meta.fault.as_ref());
+        let (operation, abandoned, injected) = (meta.operation, meta.abandoned, meta.fault.is_some());
+        let bytes = match &meta.request {
+            DiskRequest::Write { bytes, .. } => u32::try_from(bytes.len()).expect("a write is below 4 GiB"),
+            _ => 0,
+        };
+        let error = answer.as_ref().err().map(|error| error.kind);
+        if let Some((index, Phase::After)) = strike {
+            self.disk_answers.free(key);
+            self.strike(index, node, life);
+            return;
+        }
+        self.record(&Event::DiskAnswered { node, life, number, operation, bytes, error, injected });
+        if abandoned {
+            self.disk_answers.free(key);
+        } else {
+            self.disk_answers.fill(key, answer);
+        }
+    }
+
+    /// What was under way when a life ended happens before, partly or whole, in the order of its numbers.
+    pub(super) fn end_disk_calls(&mut self, node: NodeId, life: Life) {
+        let mut under_way: Vec<(u64, SlotKey)> = Vec::new();
+        for (key, meta) in self.disk_answers.open_slots() {
+            if meta.node == node && meta.life == life {
+                under_way.push((meta.number, key));
+            }
+        }
+        under_way.sort_unstable();
+        for (number, key) in under_way {
+            let waiting = self.disk_answers.waits(key);
+            let meta = self.disk_answers.free(key).expect("the slot is open");
+            if !waiting {
+                continue;
+            }
+            let draw = Draw::new(self.plan.seed, Purpose::DiskUnderWay).word(node.0.into()).word(life.0.into());
+            match draw.word(number).below(3) {
+                0 => {}
+                1 => self.apply_partly(&meta),
+                // Nobody is left to be answered.
+                _ => drop(self.disks[node.index()].apply(&meta.request, meta.fault.as_ref())),
+            }
+        }
+    }
+
+    /// Operations that `fault` held are answered now, with success or an error.
+    pub(super) fn release_stuck(&mut self, fault: FaultId, fails: bool) {
+        let mut held: Vec<(NodeId, u64, SlotKey)> = Vec::new();
+        for (key, meta) in self.disk_answers.open_slots() {
+            if meta.stuck == Some(fault) {
+                held.push((meta.node, meta.number, key));
+            }
+        }
+        held.sort_unstable();
+        for (_, _, key) in held {
+            let meta = self.disk_answers.meta(key).expect("the slot is open");
+            meta.stuck = None;
+            if fails {
+                meta.fault = Some(OpFault::Error);
+            }
+            let at = self.now();
+            self.timeline.at(at, Due::Disk(key));
+        }
+    }
+
+    fn apply_partly(&mut self, meta: &DiskCallMeta) {
+        let seed = self.plan.seed;
+        let (node, life) = (meta.node, meta.life);
+        self.disks[node.index()].apply_partly(&meta.request, &mut |choice: Choice| {
+            survives(seed, Purpose::DiskPartly, node, life, choice)
+        });
+    }
+
+    fn disk_latency_ns(&mut self, node: NodeId, life: Life, number: u64, request: &DiskRequest) -> u64 {
+        let latency = self.plan.profile.disk_latency;
+        let base = base_latency_ns(&latency, request);
+        let span = u128::from(base) * u128::from(latency.jitter_per_mille) / 1_000;
+        let span = u64::try_from(span).expect("a latency in nanoseconds is below 2^64");
+        let draw = Draw::new(self.plan.seed, Purpose::DiskLatency).word(node.0.into()).word(life.0.into());
+        base + draw.word(number).below(span + 1)
+    }
+}
+
+/// Whether one pending change survives, drawn by its identity.
+pub(super) fn survives(seed: u64, purpose: Purpose, node: NodeId, life: Life, choice: Choice) -> bool {
+    let mut draw = Draw::new(seed, purpose).word(node.0.into()).word(life.0.into());
+    for word in choice.identity() {
+        draw = draw.word(word);
+    }
+    draw.below(2) == 0
+}
+
+fn base_latency_ns(latency: &DiskLatency, request: &DiskRequest) -> u64 {
+    match request {
+        DiskRequest::Write { bytes, .. } => {
+            latency.transfer_ns * u64::try_from(bytes.len().div_ceil(4096).max(1)).expect("a length fits")
+        }
+        DiskRequest::Read { .. } => latency.transfer_ns,
+        DiskRequest::Flush { .. } => latency.flush_ns,
+        DiskRequest::FlushDirectory { .. } => latency.flush_directory_ns,
+        _ => latency.metadata_ns,
+    }
+}
+
+/// The kind of a request.
+pub(super) const fn operation_of(request: &DiskRequest) -> DiskOperation {
+    match request {
+        DiskRequest::Create { .. } => DiskOperation::Create,
+        DiskRequest::Open { .. } => DiskOperation::Open,
+        DiskRequest::Write { .. } => DiskOperation::Write,
+        DiskRequest::Flush { .. } => DiskOperation::Flush,
+        DiskRequest::Read { .. } => DiskOperation::Read,
+        DiskRequest::Length { .. } => DiskOperation::Length,
+        DiskRequest::Rename { .. } => DiskOperation::Rename,
+        DiskRequest::Remove { .. } => DiskOperation::Remove,
+        DiskRequest::CreateDirectory { .. } => DiskOperation::CreateDirectory,
+        DiskRequest::List { .. } => DiskOperation::List,
+        DiskRequest::FlushDirectory { .. } => DiskOperation::FlushDirectory,
+        DiskRequest::LockDirectory { .. } => DiskOperation::LockDirectory,
+    }
+}

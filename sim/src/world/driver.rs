@@ -1,0 +1,105 @@
+//! The driver: takes what is due, lets it happen, and lets the woken tasks run until none is ready.
+//!
+//! Promise: of two things due at one instant nothing runs between but what they woke; madsim's clock follows the world's,
+//! 1 simulated microsecond to 1 of its milliseconds.
+
+use super::timeline::Due;
+use super::{Shared, World};
+use crate::outcome::Cut;
+use crate::units::{NodeId, SimTime};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Nanoseconds of madsim's clock to one of the world's.
+const DILATION: u64 = 1_000;
+
+/// Spawned tasks leave traces in the executor until it is asked how many live; it is asked this often.
+const PRUNE_EVERY_EVENTS: u64 = 10_000;
+
+/// Runs a world to its end.
+pub async fn drive(shared: &Shared, stop: &AtomicBool) -> Option<Cut> {
+    let ready = shared.with(|world| Arc::clone(&world.ready));
+    let mut handled: u64 = 0;
+    let mut dilated_to = SimTime(0);
+    loop {
+        let now = shared.with(|world| {
+            let due = world.timeline.pop().expect("the end is always due");
+            world.happen(due);
+            handled += 1;
+            // All that is due at one instant happens before any task runs: the executor picks among all that it woke.
+            while !world.ended && world.timeline.next_at() == Some(world.now()) {
+                let due = world.timeline.pop().expect("something is due now");
+                world.happen(due);
+                handled += 1;
+            }
+            world.now()
+        });
+        if ready.any() {
+            let ahead_ns = (now.0 - dilated_to.0).saturating_mul(DILATION);
+            dilated_to = now;
+            madsim::time::advance(Duration::from_nanos(ahead_ns));
+            ready.idle().await;
+        }
+        if ready.exhausted() {
+            return Some(Cut::Polls { limit: ready.poll_budget() });
+        }
+        if handled >= PRUNE_EVERY_EVENTS {
+            handled = 0;
+            madsim::runtime::Handle::current().metrics().num_tasks();
+            if stop.load(Ordering::Relaxed) {
+                return Some(Cut::Interrupted);
+            }
+        }
+        if shared.with(|world| world.ended) {
+            return None;
+        }
+    }
+}
+
+/// Kills every node and lets the executor drop what they left, so that nothing of the run outlives it.
+pub async fn bury(shared: &Shared) {
+    shared.with(World::kill_all);
+    // One round drops the futures; the second drops what their destructors woke.
+    for _ in 0..2 {
+        madsim::time::sleep(Duration::from_millis(1)).await;
+    }
+}
+
+impl World {
+    /// Lets one due thing happen.
+    fn happen(&mut self, due: Due) {
+        if let Some(node) = self.node_of(due)
+            && self.hold_while_paused(node, due)
+        {
+            return;
+        }
+        match due {
+            Due::Disk(key) => self.complete_disk(key),
+            Due::Timer(key) => self.complete_timer(key),
+            Due::Deliver { to, frame, duplicate } => self.deliver(to, frame, duplicate),
+            Due::Notice { direction, generation, transfer } => self.notice(direction, generation, transfer),
+            Due::Credit { direction, generation, class } => self.credit_back(direction, generation, class),
+            Due::Act { index, ordinal } => self.act(index, ordinal),
+            Due::Copy { message, copy } => self.send_copy(message, copy),
+            Due::GiveUp { node, life, class } => self.give_up(node, life, class),
+            Due::FaultBegin { index } => self.begin_fault(index as usize),
+            Due::FaultEnd { index } => self.end_fault(index as usize),
+            Due::Boot { node } => self.boot(node),
+            Due::CorrectClock { node, life } => self.correct_clock(node, life),
+            Due::ClockCaughtUp { node } => self.clock_caught_up(node),
+            Due::Quiesce => self.quiesce(),
+            Due::End => self.ended = true,
+        }
+    }
+
+    /// A paused machine does nothing: what is due there waits until it goes on.
+    fn hold_while_paused(&mut self, node: NodeId, due: Due) -> bool {
+        let state = self.node(node);
+        if state.paused == 0 {
+            return false;
+        }
+        state.held.push(due);
+        true
+    }
+}

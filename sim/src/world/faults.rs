@@ -1,0 +1,395 @@
+//! Which faults are on, which wait for their moment, and how each begins and ends.
+//!
+//! Promise: a fault does something while it is on and nothing before or after; at quiescence every one ends, and those
+//! that have not begun never will.
+
+use super::World;
+use super::disk::OpFault;
+use super::timeline::Due;
+use crate::draw::Purpose;
+use crate::ledger::event::Event;
+use crate::plan::{ClockFault, DiskFault, DiskOperation, Fault, FaultKind, Phase, Plan, When};
+use crate::units::{FaultId, Life, NodeId, SimTime};
+use groundhog_engine::host::observe::{Roles, Step};
+use groundhog_engine::streams::key::{Class, Table};
+use std::collections::BTreeMap;
+
+/// A disk fault that is on.
+#[derive(Debug)]
+struct DiskFaultOn {
+    index: usize,
+    id: FaultId,
+    fault: DiskFault,
+    operations: Vec<DiskOperation>,
+    skip: u32,
+    /// `None` for all until it ends.
+    left: Option<u32>,
+}
+
+/// A fault that waits for a step of one life.
+#[derive(Debug)]
+struct StepTrigger {
+    step: Step,
+    table: Option<Table>,
+    left: u32,
+    index: usize,
+}
+
+/// What the faults of a disk do to one operation.
+#[derive(Debug)]
+pub struct DiskEffect {
+    /// What happens to it.
+    pub fault: Option<OpFault>,
+    /// How many times longer it takes.
+    pub slow_factor: u64,
+    /// It is not answered before this fault ends.
+    pub stuck: Option<FaultId>,
+    /// The kernel writes back now.
+    pub write_back: bool,
+    /// Faults that have struck for the last time.
+    pub spent: Vec<usize>,
+}
+
+/// The faults of a run.
+#[derive(Debug, Default)]
+pub struct ActiveFaults {
+    operations: BTreeMap<(NodeId, Life, u64), Vec<usize>>,
+    steps: BTreeMap<(NodeId, Life), Vec<StepTrigger>>,
+    polls: BTreeMap<(NodeId, Life), Vec<(u64, usize)>>,
+    disks: Vec<Vec<DiskFaultOn>>,
+    on: Vec<bool>,
+    stalls: BTreeMap<(NodeId, Class), u32>,
+}
+
+impl ActiveFaults {
+    /// None is on; those with a place instead of a time wait for it.
+    #[must_use]
+    pub fn new(plan: &Plan) -> Self {
+        let mut faults = Self {
+            disks: plan.nodes.iter().map(|_| Vec::new()).collect(),
+            on: vec![false; plan.faults.len()],
+            ..Self::default()
+        };
+        for (index, fault) in plan.faults.iter().enumerate() {
+            match fault.at {
+                When::Time { .. } => {}
+                When::Operation { node, life, operation, .. } => {
+                    faults.operations.entry((node, life, operation)).or_default().push(index);
+                }
+                When::Step { node, life, step, table, count } => {
+                    let trigger = StepTrigger { step: step.0, table, left: count, index };
+                    faults.steps.entry((node, life)).or_default().push(trigger);
+                }
+                When::Poll { node, life, poll } => {
+                    faults.polls.entry((node, life)).or_default().push((poll, index));
+                }
+            }
+        }
+        for polls in faults.polls.values_mut() {
+            polls.sort_unstable();
+        }
+        faults
+    }
+
+    /// The next poll of this life that a fault names, from `poll` on.
+    #[must_use]
+    pub fn next_poll(&self, node: NodeId, life: Life, poll: u64) -> u64 {
+        let polls = self.polls.get(&(node, life));
+        polls.and_then(|polls| polls.iter().find(|(at, _)| *at >= poll)).map_or(u64::MAX, |(at, _)| *at)
+    }
+
+    fn at_poll(&self, node: NodeId, life: Life, poll: u64) -> Vec<usize> {
+        let polls = self.polls.get(&(node, life)).map_or(&[][..], Vec::as_slice);
+        polls.iter().filter(|(at, _)| *at == poll).map(|(_, index)| *index).collect()
+    }
+
+    /// The faults that this step sets off.
+    fn at_step(&mut self, node: NodeId, life: Life, step: Step, roles: Roles) -> Option<usize> {
+        let triggers = self.steps.get_mut(&(node, life))?;
+        let mut struck = None;
+        for trigger in triggers.iter_mut().filter(|trigger| trigger.step == step && trigger.left > 0) {
+            let touches = match trigger.table {
+                None => true,
+                Some(Table::Sender) => roles.leases > 0,
+                Some(Table::Receiver) => roles.windows > 0,
+            };
+            if touches {
+                trigger.left -= 1;
+                if trigger.left == 0 && struck.is_none() {
+                    struck = Some(trigger.index);
+                }
+            }
+        }
+        struck
+    }
+
+    /// Whether a stall of this handler is on.
+    #[must_use]
+    pub fn handler_stalled(&self, node: NodeId, class: Class) -> bool {
+        self.stalls.get(&(node, class)).is_some_and(|count| *count > 0)
+    }
+
+    /// What the disk's faults do to one operation.
+    pub fn disk_effect(&mut self, node: NodeId, operation: DiskOperation) -> DiskEffect {
+        let mut effect =
+            DiskEffect { fault: None, slow_factor: 1, stuck: None, write_back: false, spent: Vec::new() };
+        for on in &mut self.disks[node.index()] {
+            if !strikes(on, operation) || on.left == Some(0) {
+                continue;
+            }
+            if on.skip > 0 {
+                on.skip -= 1;
+                continue;
+            }
+            if !effect.add(on) {
+                continue;
+            }
+            if let Some(left) = &mut on.left {
+                *left -= 1;
+                if *left == 0 {
+                    effect.spent.push(on.index);
+                }
+            }
+        }
+        effect
+    }
+}
+
+impl DiskEffect {
+    /// Whether the fault strikes: two different errors do not strike one operation.
+    fn add(&mut self, on: &DiskFaultOn) -> bool {
+        let fault = match on.fault {
+            DiskFault::Slow { factor } => {
+                self.slow_factor = self.slow_factor.saturating_mul(factor.into());
+                return true;
+            }
+            DiskFault::Stuck { .. } => {
+                self.stuck.get_or_insert(on.id);
+                return true;
+            }
+            DiskFault::WriteBack => {
+                self.write_back = true;
+                return true;
+            }
+            DiskFault::Error => OpFault::Error,
+            DiskFault::NoSpace => OpFault::NoSpace,
+            DiskFault::FailedFlush => OpFault::FailedFlush,
+            DiskFault::FailedDirectoryFlush { read_only } => OpFault::FailedDirectoryFlush { read_only },
+            DiskFault::LyingFlush => OpFault::LyingFlush,
+            DiskFault::BadSector => OpFault::BadSector,
+            DiskFault::FlippedBit => OpFault::FlippedBit,
+        };
+        if self.fault.is_some() {
+            return false;
+        }
+        self.fault = Some(fault);
+        true
+    }
+}
+
+fn strikes(on: &DiskFaultOn, operation: DiskOperation) -> bool {
+    use DiskOperation as Op;
+    let can = match on.fault {
+        DiskFault::Error => matches!(
+            operation,
+            Op::Create | Op::Open | Op::Read | Op::Write | Op::Rename | Op::Remove | Op::List
+        ),
+        DiskFault::NoSpace => matches!(operation, Op::Create | Op::Write | Op::Flush | Op::Rename),
+        DiskFault::FailedFlush => operation == Op::Flush,
+        DiskFault::FailedDirectoryFlush { .. } => operation == Op::FlushDirectory,
+        DiskFault::LyingFlush => matches!(operation, Op::Flush | Op::FlushDirectory),
+        DiskFault::BadSector | DiskFault::FlippedBit => operation == Op::Write,
+        DiskFault::WriteBack | DiskFault::Slow { .. } | DiskFault::Stuck { .. } => true,
+    };
+    can && (on.operations.is_empty() || on.operations.contains(&operation))
+}
+
+impl World {
+    /// Schedules every fault that has a time.
+    pub(super) fn schedule_faults(&mut self) {
+        let plan = std::sync::Arc::clone(&self.plan);
+        for (index, fault) in plan.faults.iter().enumerate() {
+            if let When::Time { us } = fault.at {
+                let index = u32::try_from(index).expect("a plan holds fewer than 2^32 faults");
+                self.timeline.at(SimTime::from_us(us), Due::FaultBegin { index });
+            }
+        }
+    }
+
+    /// A death, or another fault, that strikes at this operation: deaths are returned, others begin now.
+    pub(super) fn strike_at_operation(
+        &mut self,
+        node: NodeId,
+        life: Life,
+        number: u64,
+    ) -> Option<(usize, Phase)> {
+        let struck = self.faults.operations.remove(&(node, life, number))?;
+        let mut death = None;
+        for index in struck {
+            let Fault { at, kind, .. } = &self.plan.faults[index];
+            match (at, kind) {
+                (When::Operation { phase, .. }, FaultKind::Crash { .. }) => {
+                    death.get_or_insert((index, *phase));
+                }
+                _ => self.begin_fault(index),
+            }
+        }
+        death
+    }
+
+    /// An engine reported a step.
+    pub(super) fn strike_at_step(&mut self, node: NodeId, life: Life, step: Step, roles: Roles) {
+        if let Some(index) = self.faults.at_step(node, life, step, roles) {
+            self.begin_fault(index);
+        }
+    }
+
+    /// A life reached the poll that a fault names.
+    pub(super) fn struck_at_poll(&mut self, node: NodeId, life: Life, poll: u64) {
+        for index in self.faults.at_poll(node, life, poll) {
+            self.begin_fault(index);
+        }
+        let next = self.faults.next_poll(node, life, poll + 1);
+        self.node(node).state.strike_at(next);
+    }
+
+    /// A fault takes effect.
+    pub(super) fn begin_fault(&mut self, index: usize) {
+        if self.quiesced || std::mem::replace(&mut self.faults.on[index], true) {
+            return;
+        }
+        let plan = std::sync::Arc::clone(&self.plan);
+        let fault = &plan.faults[index];
+        if let FaultKind::Crash { node, death, down_us } = fault.kind {
+            self.crash(index, node, death, down_us);
+            return;
+        }
+        self.record(&Event::FaultBegan { fault: fault.id });
+        let until = SimTime::from_us(fault.until_us.unwrap_or(plan.quiesce_us).min(plan.quiesce_us));
+        let due = Due::FaultEnd { index: u32::try_from(index).expect("a plan holds fewer than 2^32 faults") };
+        match &fault.kind {
+            FaultKind::Crash { .. } => unreachable!("handled above"),
+            FaultKind::Disk { node, fault: disk, operations, skip, count } => {
+                self.faults.disks[node.index()].push(DiskFaultOn {
+                    index,
+                    id: fault.id,
+                    fault: *disk,
+                    operations: operations.clone(),
+                    skip: *skip,
+                    left: (*count > 0).then_some(*count),
+                });
+            }
+            FaultKind::Link { from, to, one_way, fault: link } => {
+                self.begin_link_fault(fault.id, *from, *to, *one_way, *link);
+            }
+            FaultKind::Clock { node, fault: clock } => self.begin_clock_fault(*node, *clock),
+            FaultKind::StallHandler { node, class } => {
+                *self.faults.stalls.entry((*node, *class)).or_default() += 1;
+            }
+            FaultKind::SlowProcessor { node, factor } => self.node(*node).processor.slow_down(*factor),
+        }
+        self.timeline.at(until, due);
+    }
+
+    /// A fault's time is over.
+    pub(super) fn end_fault(&mut self, index: usize) {
+        if !std::mem::replace(&mut self.faults.on[index], false) {
+            return;
+        }
+        let plan = std::sync::Arc::clone(&self.plan);
+        let fault = &plan.faults[index];
+        match &fault.kind {
+            FaultKind::Crash { .. } => {}
+            FaultKind::Disk { node, fault: disk, .. } => {
+                self.faults.disks[node.index()].retain(|on| on.index != index);
+                if let DiskFault::Stuck { fails } = disk {
+                    self.release_stuck(fault.id, *fails);
+                }
+            }
+            FaultKind::Link { .. } => self.end_link_fault(fault.id),
+            FaultKind::Clock { node, fault: clock } => self.end_clock_fault(*node, *clock),
+            FaultKind::StallHandler { node, class } => {
+                let count = self.faults.stalls.get_mut(&(*node, *class)).expect("the stall is on");
+                *count -= 1;
+                if *count == 0 {
+                    self.release_stalled(*node, *class);
+                }
+            }
+            FaultKind::SlowProcessor { node, .. } => self.node(*node).processor.full_speed(),
+        }
+        self.record(&Event::FaultEnded { fault: fault.id });
+    }
+
+    fn begin_clock_fault(&mut self, node: NodeId, fault: ClockFault) {
+        let now = self.now();
+        let from = self.wall_now(node);
+        let state = self.node(node);
+        match fault {
+            ClockFault::Step { by_ms } => state.clock.step(now, by_ms),
+            ClockFault::Drift { ppm } => state.clock.set_drift(now, ppm),
+            ClockFault::Freeze => state.clock.freeze(now),
+            ClockFault::Pause => {
+                state.clock.pause(now);
+                state.paused += 1;
+            }
+            ClockFault::BehindAtBoot { by_ms } => state.behind_at_boot_ms = by_ms,
+        }
+        self.clock_changed(node, from);
+    }
+
+    fn end_clock_fault(&mut self, node: NodeId, fault: ClockFault) {
+        let now = self.now();
+        let from = self.wall_now(node);
+        let drift_ppm = self.plan.nodes[node.index()].clock.drift_ppm;
+        let state = self.node(node);
+        match fault {
+            ClockFault::Step { .. } => {}
+            ClockFault::Drift { .. } => state.clock.set_drift(now, drift_ppm),
+            ClockFault::Freeze => state.clock.unfreeze(now),
+            ClockFault::Pause => {
+                state.clock.resume(now);
+                state.paused -= 1;
+                if state.paused == 0 {
+                    for due in std::mem::take(&mut state.held) {
+                        self.timeline.at(now, due);
+                    }
+                }
+            }
+            ClockFault::BehindAtBoot { .. } => state.behind_at_boot_ms = 0,
+        }
+        self.clock_changed(node, from);
+    }
+
+    /// The wall clock may have stepped, and sleeps may end at another time.
+    pub(super) fn clock_changed(&mut self, node: NodeId, from: groundhog_engine::units::WallMs) {
+        let to = self.wall_now(node);
+        if from != to {
+            self.record(&Event::ClockSet { node, from, to });
+        }
+        self.reschedule_sleeps(node);
+    }
+
+    /// Every fault ends; none begins any more.
+    pub(super) fn quiesce(&mut self) {
+        for index in 0..self.faults.on.len() {
+            self.end_fault(index);
+        }
+        self.faults.operations.clear();
+        self.faults.steps.clear();
+        self.faults.polls.clear();
+        self.heal_network();
+        for node in 0..self.nodes.len() {
+            self.heal_node(NodeId(u16::try_from(node).expect("a plan holds at most MAX_NODES nodes")));
+        }
+        self.quiesced = true;
+        self.record(&Event::Quiesced);
+    }
+
+    /// The purpose of draws about what a death leaves on a disk.
+    pub(super) const fn survival(death: crate::plan::Death) -> Purpose {
+        match death {
+            crate::plan::Death::Process => Purpose::DiskPartly,
+            crate::plan::Death::Power => Purpose::DiskSurvival,
+        }
+    }
+}

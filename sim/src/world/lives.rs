@@ -1,0 +1,252 @@
+//! Lives: a node boots, opens its engines, works, dies, and boots again.
+//!
+//! Promise: what a dead life did stays done, what it had not done stays undone, and nothing of it happens later; a
+//! process crash keeps the wall clock and the page cache, a power failure keeps only what was durable or survives by chance.
+
+use super::World;
+use super::clock::Clock;
+use super::disk_calls::survives;
+use super::machine::SimMachine;
+use super::node::{self, Identity};
+use super::processor::Processor;
+use super::tasks::LifeState;
+use super::timeline::Due;
+use crate::ledger::event::Event;
+use crate::plan::{Death, NodePlan};
+use crate::units::{FaultId, FrameNumber, Life, MessageId, NodeId, SimTime};
+use groundhog_engine::host::Host;
+use groundhog_engine::host::observe::{BatchNumber, Roles, Step};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// How soon a node whose engines did not open is started again.
+const REOPEN_AFTER_US: u64 = 50_000;
+
+/// Where a node is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// It is not running.
+    Down,
+    /// Its engines are opening.
+    Opening,
+    /// It works.
+    Ready,
+}
+
+/// One node.
+pub struct NodeState {
+    pub(super) life: Life,
+    pub(super) status: Status,
+    pub(super) state: Arc<LifeState>,
+    pub(super) executor: madsim::task::NodeId,
+    pub(super) machine: Option<SimMachine>,
+    pub(super) clock: Clock,
+    pub(super) processor: Processor,
+    pub(super) identity: Identity,
+    /// Pauses that are on.
+    pub(super) paused: u32,
+    /// What is due at a paused machine.
+    pub(super) held: Vec<Due>,
+    pub(super) behind_at_boot_ms: u64,
+    next_operation: u64,
+    /// The last step of this life's engine, while a batch is being written or the store is being opened.
+    pub(super) during: Option<(Step, BatchNumber, Roles)>,
+    /// Whether transitions have gathered in a batch that nobody has begun to write.
+    pub(super) gathering: bool,
+    down_for: Option<usize>,
+    /// Messages that the sending tasks of this life have taken and not sent.
+    pub(super) in_hand: BTreeSet<MessageId>,
+    /// Frames that lanes of this life have taken and not answered.
+    pub(super) frames_in_hand: BTreeMap<FrameNumber, Option<MessageId>>,
+}
+
+impl NodeState {
+    /// A node that has not booted yet.
+    pub fn new(plan: &NodePlan, identity: Identity, executor: madsim::task::NodeId) -> Self {
+        Self {
+            life: Life(0),
+            status: Status::Down,
+            state: LifeState::new(),
+            executor,
+            machine: None,
+            clock: Clock::new(&plan.clock),
+            processor: Processor::new(plan.cores),
+            identity,
+            paused: 0,
+            held: Vec::new(),
+            behind_at_boot_ms: 0,
+            next_operation: 0,
+            during: None,
+            gathering: false,
+            down_for: None,
+            in_hand: BTreeSet::new(),
+            frames_in_hand: BTreeMap::new(),
+        }
+    }
+
+    /// The number of the life's next disk operation.
+    pub(super) fn take_operation_number(&mut self) -> u64 {
+        let number = self.next_operation;
+        self.next_operation += 1;
+        number
+    }
+}
+
+impl World {
+    /// Whether this life of the node goes on.
+    pub(super) fn is_alive(&self, node: NodeId, life: Life) -> bool {
+        let state = &self.nodes[node.index()];
+        state.life == life && state.status != Status::Down
+    }
+
+    /// Whether the node works.
+    pub(super) fn is_ready(&self, node: NodeId) -> bool {
+        self.nodes[node.index()].status == Status::Ready
+    }
+
+    /// A node boots.
+    pub(super) fn boot(&mut self, node: NodeId) {
+        if self.nodes[node.index()].status != Status::Down {
+            return;
+        }
+        let now = self.now();
+        let clock_plan = self.plan.nodes[node.index()].clock;
+        let shared = self.shared();
+        let executor = self.nodes[node.index()].executor;
+        self.executor.restart(executor);
+        let handle = self.executor.get_node(executor).expect("the node was created with the world");
+        let ready = Arc::clone(&self.ready);
+        let next_poll = self.faults.next_poll(node, self.nodes[node.index()].life, 0);
+
+        let state = self.node(node);
+        state.status = Status::Opening;
+        state.state = LifeState::new();
+        state.state.strike_at(next_poll);
+        state.next_operation = 0;
+        state.during = None;
+        state.gathering = false;
+        let behind_ms = std::mem::take(&mut state.behind_at_boot_ms);
+        state.clock.boot(now, behind_ms);
+        let life = state.life;
+        let wall = state.clock.wall(now);
+        let machine = SimMachine::new(shared.clone(), node, life, Arc::clone(&state.state), ready, handle);
+        state.machine = Some(machine.clone());
+        if let Some(fault) = state.down_for.take() {
+            let fault = self.plan.faults[fault].id;
+            self.record(&Event::FaultEnded { fault });
+        }
+        self.disks[node.index()].start_life();
+        self.record(&Event::Booted { node, life, wall });
+        if clock_plan.wrong_at_boot_ms != 0 {
+            self.timeline.at(now.plus_ns(clock_plan.corrected_after_us * 1_000), Due::CorrectClock { node, life });
+        }
+        let host = Host::new(Arc::new(machine.clone()));
+        machine.start(Box::pin(node::live(shared, host, machine.clone(), node, life)));
+    }
+
+    /// The node's engines are open.
+    pub(super) fn ready(&mut self, node: NodeId, life: Life) {
+        if !self.is_alive(node, life) {
+            return;
+        }
+        self.node(node).status = Status::Ready;
+        self.node(node).during = None;
+        self.record(&Event::Ready { node, life });
+        self.connect_node(node);
+    }
+
+    /// The node's engines did not open: the process ends and is started again a little later.
+    pub(super) fn open_failed(&mut self, node: NodeId, life: Life, reason: &'static str) {
+        if !self.is_alive(node, life) {
+            return;
+        }
+        self.record(&Event::OpenFailed { node, life, reason });
+        self.die(node, Death::Process, None, REOPEN_AFTER_US);
+    }
+
+    /// A death of the plan strikes at a place in this life.
+    pub(super) fn strike(&mut self, index: usize, node: NodeId, life: Life) {
+        if self.is_alive(node, life) {
+            self.begin_fault(index);
+        }
+    }
+
+    /// A crash of the plan takes effect.
+    pub(super) fn crash(&mut self, index: usize, node: NodeId, death: Death, down_us: u64) {
+        if self.nodes[node.index()].status == Status::Down {
+            return;
+        }
+        let fault = self.plan.faults[index].id;
+        self.record(&Event::FaultBegan { fault });
+        self.node(node).down_for = Some(index);
+        self.die(node, death, Some(fault), down_us);
+    }
+
+    /// The life ends.
+    pub(super) fn die(&mut self, node: NodeId, death: Death, fault: Option<FaultId>, down_us: u64) {
+        let state = self.node(node);
+        assert!(state.status != Status::Down, "only a life can end");
+        let (life, during, gathering) = (state.life, state.during.take(), state.gathering);
+        state.status = Status::Down;
+        state.state.end();
+        state.machine = None;
+        state.held.clear();
+        let executor = state.executor;
+        self.record(&Event::Died { node, life, death, during, gathering, fault });
+        self.end_traffic(node, life);
+        self.end_work(node, life);
+        self.end_timers(node, life);
+        self.end_disk_calls(node, life);
+        let disk = &mut self.disks[node.index()];
+        match death {
+            Death::Process => disk.process_crash(),
+            Death::Power => {
+                let seed = self.plan.seed;
+                let purpose = Self::survival(death);
+                let report = disk.power_failure(&mut |choice| survives(seed, purpose, node, life, choice));
+                self.record(&Event::PowerLost { node, kept: report.kept(), lost: report.lost() });
+            }
+        }
+        let now = self.now();
+        let state = self.node(node);
+        state.clock.die(now, death);
+        state.life = Life(life.0 + 1);
+        self.executor.kill(executor);
+        self.timeline.at(now.plus_ns(down_us.saturating_mul(1_000)), Due::Boot { node });
+    }
+
+    /// A task of the node panicked: the law says it must not, and the life is over.
+    pub(super) fn panicked(&mut self, node: NodeId, life: Life, message: String) {
+        if !self.is_alive(node, life) {
+            return;
+        }
+        self.ledger.panicked(message);
+        self.record(&Event::Panicked { node, life });
+        self.die(node, Death::Process, None, REOPEN_AFTER_US);
+    }
+
+    /// Everything that was wrong about the node itself is over: it runs, and its clock is on its way to true time.
+    pub(super) fn heal_node(&mut self, node: NodeId) {
+        let now = self.now();
+        let from = self.wall_now(node);
+        self.node(node).clock.quiesce(now);
+        self.clock_changed(node, from);
+        if self.disks[node.index()].is_read_only() && self.nodes[node.index()].status != Status::Down {
+            self.die(node, Death::Process, None, 0);
+        }
+        if self.nodes[node.index()].status == Status::Down {
+            self.timeline.at(now, Due::Boot { node });
+        }
+    }
+
+    /// A clock that was wrong at boot is corrected.
+    pub(super) fn correct_clock(&mut self, node: NodeId, life: Life) {
+        if !self.is_alive(node, life) {
+            return;
+        }
+        let now: SimTime = self.now();
+        let from = self.wall_now(node);
+        self.node(node).clock.correct(now);
+        self.clock_changed(node, from);
+    }
+}

@@ -1,0 +1,224 @@
+//! The receiving task of one lane of one peer: decodes, verifies and admits in the order of arrival, then handles.
+//!
+//! Promise: a lane's frames reach admission in arrival order; nothing is dispatched before its verdict is released; credit
+//! goes back only when a frame is handled or refused.
+
+use super::LifeContext;
+use crate::ledger::event::{Answer, Event, LossCause, Passage, Transaction as Named};
+use crate::units::NodeId;
+use crate::world::machine::Wait;
+use crate::world::traffic::Inbound;
+use crate::world::workload::every;
+use futures_util::future::{Either, select};
+use groundhog_engine::host::Work;
+use groundhog_engine::host::observe::RecordName;
+use groundhog_engine::streams::key::{Class, StreamKey};
+use groundhog_engine::streams::payload::Payload;
+use groundhog_engine::streams::verify::{Verified, VerifyError};
+use groundhog_engine::streams::{Admission, AdmitError, Arrival};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::time::Duration;
+
+/// An admission whose result is not released yet, or whose handler has not run.
+struct Waiting {
+    inbound: Inbound,
+    transaction: Named,
+    passage: Passage,
+    record: RecordName,
+    admission: Admission,
+    gives_up_after: Option<Duration>,
+}
+
+type Queue = Mutex<VecDeque<Waiting>>;
+
+/// Serves a lane for as long as the life goes on.
+pub async fn run(context: Arc<LifeContext>, peer: NodeId, class: Class) {
+    let queue = Queue::default();
+    // Polled in this order, so that what the first has queued is seen by the second at once.
+    futures_util::future::join(admit(&context, peer, class, &queue), handle(&context, peer, class, &queue)).await;
+}
+
+async fn admit(context: &LifeContext, peer: NodeId, class: Class, queue: &Queue) {
+    let (node, life) = (context.node, context.life);
+    loop {
+        let inbound = std::future::poll_fn(|task| {
+            let taken = context.shared.with(|world| world.take_inbound(node, life, peer, class, task.waker()));
+            taken.map_or(Poll::Pending, Poll::Ready)
+        })
+        .await;
+        let payload = match Payload::decode(inbound.payload.clone()) {
+            Ok(payload) => payload,
+            Err(_) => {
+                unverified(context, peer, &inbound, "undecodable");
+                continue;
+            }
+        };
+        match verify(context, payload).await {
+            Ok(verified) if verified.transaction().destination == context.did => {
+                let waiting = submit(context, peer, inbound, &verified);
+                queue.lock().expect("one task alone uses this lock").push_back(waiting);
+            }
+            Ok(verified) => relay(context, peer, inbound, verified).await,
+            Err(error) => unverified(context, peer, &inbound, error.id()),
+        }
+    }
+}
+
+async fn verify(context: &LifeContext, payload: Payload) -> Result<Verified, VerifyError> {
+    let mut work = payload.decoding_work();
+    let now = context.host.wall_now();
+    let verified = {
+        let mut verifier = context.verifier.lock().expect("one task at a time uses this lock");
+        let verified = verifier.verify(payload, now);
+        add(&mut work, verifier.take_work());
+        verified
+    };
+    context.host.charge(work).await;
+    verified
+}
+
+fn add(work: &mut Work, more: Work) {
+    work.signatures += more.signatures;
+    work.verifications += more.verifications;
+    work.hashed_bytes += more.hashed_bytes;
+    work.coded_bytes += more.coded_bytes;
+}
+
+fn unverified(context: &LifeContext, peer: NodeId, inbound: &Inbound, reason: &'static str) {
+    let (node, life) = (context.node, context.life);
+    context.shared.with(|world| {
+        if world.is_alive(node, life) {
+            world.record(&Event::Unverified { message: inbound.message, node, life, reason });
+            world.finish_inbound(node, peer, inbound);
+        }
+    });
+}
+
+/// Hands a transaction to the engine: staged at once, in lane order.
+fn submit(context: &LifeContext, peer: NodeId, inbound: Inbound, verified: &Verified) -> Waiting {
+    let (node, life) = (context.node, context.life);
+    let transaction = Named {
+        // By delegator, whatever the engine's key is.
+        stream: StreamKey {
+            network_id: context.network_id,
+            origin: context.shared.with(|world| world.nodes[inbound.origin.index()].identity.did()),
+            destination: context.did,
+            class: verified.transaction().class(),
+        },
+        sequence: verified.transaction().sequence,
+        digest: *verified.digest(),
+    };
+    let passage = Passage { honest: inbound.honest && peer == inbound.origin, copy: inbound.copy };
+    let wall = context.host.wall_now();
+    let message = inbound.message;
+    let gives_up_after = context.shared.with(|world| {
+        world.record(&Event::Arrived { message, node, life, wall, transaction: &transaction, passage });
+        let message = message.filter(|_| inbound.copy == 0 && !inbound.duplicate)?;
+        let burst = world.burst_of(message);
+        every(burst.cancel_admit_every, message.ordinal).then(|| Duration::from_micros(burst.cancel_after_us))
+    });
+    let admission = context.streams.admit(verified, Arrival { introducer: inbound.slot });
+    let record = admission.record();
+    Waiting { inbound, transaction, passage, record, admission, gives_up_after }
+}
+
+async fn relay(context: &LifeContext, peer: NodeId, inbound: Inbound, verified: Verified) {
+    let (node, life) = (context.node, context.life);
+    let signer = context.shared.with(|world| world.nodes[node.index()].identity.signer());
+    let transaction = verified.transaction().clone();
+    let payload = Payload::sign(transaction, &signer, context.network_id, context.crypto);
+    context.host.charge(payload.signing_work()).await;
+    context.shared.with(|world| {
+        if world.is_alive(node, life) {
+            world.record(&Event::Relayed { message: inbound.message, node, life });
+            world.relay_on(node, &inbound, payload.encoded().clone());
+            world.finish_inbound(node, peer, &inbound);
+        }
+    });
+}
+
+async fn handle(context: &LifeContext, peer: NodeId, class: Class, queue: &Queue) {
+    let (node, life) = (context.node, context.life);
+    loop {
+        let mut waiting = std::future::poll_fn(|_| {
+            let first = queue.lock().expect("one task alone uses this lock").pop_front();
+            first.map_or(Poll::Pending, Poll::Ready)
+        })
+        .await;
+        let dispatched = match answer_of(context, &mut waiting).await {
+            Some(answer) => answered(context, &waiting, answer),
+            None => false,
+        };
+        if dispatched {
+            Wait::new(context.shared.clone(), move |world| world.start_stall(node, life, class)).await;
+            let handler_ns = context.handler_ns;
+            Wait::new(context.shared.clone(), move |world| world.start_busy(node, life, handler_ns)).await;
+        }
+        context.shared.with(|world| {
+            if world.is_alive(node, life) {
+                if dispatched {
+                    world.record(&Event::Handled { message: waiting.inbound.message, node, life, class });
+                }
+                world.finish_inbound(node, peer, &waiting.inbound);
+            }
+        });
+    }
+}
+
+/// The caller's answer; `None` when it gave up waiting.
+async fn answer_of(context: &LifeContext, waiting: &mut Waiting) -> Option<Answer> {
+    let result = match waiting.gives_up_after {
+        None => (&mut waiting.admission).await,
+        Some(patience) => match select(&mut waiting.admission, context.host.sleep(patience)).await {
+            Either::Left((result, _)) => result,
+            Either::Right(((), _)) => {
+                abandoned(context, waiting);
+                return None;
+            }
+        },
+    };
+    Some(match result {
+        Ok(admitted) => Answer::Verdict(admitted.verdict.kind()),
+        Err(error) => match error {
+            AdmitError::Refused(refusal) => refusal.verdict().map_or(Answer::Refused(refusal.id()), Answer::Verdict),
+            AdmitError::FailedBatch(_) => Answer::FailedBatch,
+            AdmitError::Unscheduled => Answer::Unscheduled,
+        },
+    })
+}
+
+fn abandoned(context: &LifeContext, waiting: &Waiting) {
+    let (node, life, message) = (context.node, context.life, waiting.inbound.message);
+    context.shared.with(|world| {
+        if world.is_alive(node, life) {
+            let transaction = &waiting.transaction;
+            world.record(&Event::AdmissionAbandoned { message, node, life, transaction });
+        }
+    });
+}
+
+/// Tells the answer; whether the transaction is dispatched.
+fn answered(context: &LifeContext, waiting: &Waiting, answer: Answer) -> bool {
+    let (node, life) = (context.node, context.life);
+    let Waiting { inbound, transaction, passage, record, .. } = waiting;
+    let message = inbound.message;
+    context.shared.with(|world| {
+        if !world.is_alive(node, life) {
+            return false;
+        }
+        let (record, passage) = (*record, *passage);
+        world.record(&Event::Answered { message, node, life, transaction, record, passage, answer });
+        let Answer::Verdict(verdict) = answer else { return false };
+        if !verdict.dispatches() {
+            return false;
+        }
+        let (intended_ns, sent_ns) = (inbound.intended.0, inbound.sent.0);
+        world.record(&Event::Dispatched { message, node, life, transaction, verdict, intended_ns, sent_ns });
+        true
+    })
+}
+
+/// Why a frame in hand is lost when its receiver dies.
+pub const LOST_IN_HAND: LossCause = LossCause::ReceiverCrash;

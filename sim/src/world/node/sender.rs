@@ -1,0 +1,160 @@
+//! The sending task of one class: reserves, signs and pushes, in the order in which messages were intended.
+//!
+//! Promise: a class's transactions reach the lanes in signing order, as from one sending task (seed 000); a caller that
+//! gives up abandons only its wait.
+
+use super::LifeContext;
+use crate::ledger::event::{Event, LossCause, Transaction as Named};
+use crate::units::SimTime;
+use crate::world::workload::{Job, SignedMessage};
+use groundhog_engine::streams::key::{Class, StreamKey};
+use groundhog_engine::streams::message::MessageKind;
+use groundhog_engine::streams::payload::Payload;
+use groundhog_engine::streams::transaction::{Draft, Transaction, TransactionId};
+use groundhog_engine::streams::{Reservation, ReserveError};
+use groundhog_engine::units::Sequence;
+use std::collections::VecDeque;
+use std::num::NonZeroU64;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+struct Waiting {
+    job: Job,
+    reservation: Reservation,
+}
+
+/// Sends a class's messages for as long as the life goes on.
+pub async fn run(context: Arc<LifeContext>, class: Class) {
+    let mut waiting: VecDeque<Waiting> = VecDeque::new();
+    loop {
+        let (job, answer) = std::future::poll_fn(|task| next_reserved(&context, class, &mut waiting, task)).await;
+        match answer {
+            Ok(sequence) => sign_and_push(&context, &job, sequence).await,
+            Err(error) => refused(&context, &job, &error),
+        }
+    }
+}
+
+/// Takes new jobs, lets go of callers that gave up, and completes with the first message whose sequence is released.
+fn next_reserved(
+    context: &LifeContext,
+    class: Class,
+    waiting: &mut VecDeque<Waiting>,
+    task: &mut Context<'_>,
+) -> Poll<(Job, Result<Sequence, ReserveError>)> {
+    let (node, life) = (context.node, context.life);
+    while let Some(job) = context.shared.with(|world| world.take_job(node, life, class, task.waker())) {
+        let destination = context.shared.with(|world| {
+            world.node(node).in_hand.insert(job.message);
+            world.nodes[job.to.index()].identity.did()
+        });
+        let reservation = context.streams.reserve(destination, class, NonZeroU64::MIN);
+        waiting.push_back(Waiting { job, reservation });
+    }
+    let now = context.shared.with(|world| world.now());
+    waiting.retain(|entry| !gave_up(context, &entry.job, now));
+    let Some(first) = waiting.front_mut() else { return Poll::Pending };
+    match Pin::new(&mut first.reservation).poll(task) {
+        Poll::Pending => Poll::Pending,
+        Poll::Ready(answer) => {
+            let entry = waiting.pop_front().expect("it was the first");
+            Poll::Ready((entry.job, answer.map(|range| range.first)))
+        }
+    }
+}
+
+fn gave_up(context: &LifeContext, job: &Job, now: SimTime) -> bool {
+    if job.give_up_at.is_none_or(|at| now < at) {
+        return false;
+    }
+    not_sent(context, job, LossCause::CallerGone);
+    true
+}
+
+fn not_sent(context: &LifeContext, job: &Job, cause: LossCause) {
+    let (node, message) = (context.node, job.message);
+    context.shared.with(|world| {
+        if world.is_alive(node, context.life) {
+            world.node(node).in_hand.remove(&message);
+            world.record(&Event::NotSent { message, node, cause });
+        }
+    });
+}
+
+fn refused(context: &LifeContext, job: &Job, error: &ReserveError) {
+    let (node, life, message) = (context.node, context.life, job.message);
+    context.shared.with(|world| {
+        if world.is_alive(node, life) {
+            let refusal = Some(error.id());
+            world.record(&Event::ReserveAnswered { message, node, life, answer: None, refusal });
+        }
+    });
+    let cause = if error.is_failed_batch() { LossCause::FailedBatch } else { LossCause::Refused };
+    not_sent(context, job, cause);
+}
+
+async fn sign_and_push(context: &LifeContext, job: &Job, sequence: Sequence) {
+    let (node, life, message) = (context.node, context.life, job.message);
+    let (destination, origin, signer) = context.shared.with(|world| {
+        if world.is_alive(node, life) {
+            let answer = Some(sequence);
+            world.record(&Event::ReserveAnswered { message, node, life, answer, refusal: None });
+        }
+        let signer = world.nodes[node.index()].identity.signer();
+        (world.nodes[job.to.index()].identity.did(), context.did, signer)
+    });
+    let data = data_of(job);
+    let draft = Draft {
+        destination,
+        id: transaction_id(job),
+        sequence,
+        reply_via: None,
+        data: &data,
+        issued: context.host.wall_now(),
+        lifetime_ms: context.lifetime_ms,
+    };
+    let transaction = Transaction::sign(&draft, &signer, context.network_id, context.crypto)
+        .expect("the workload's messages are within the limits of a transaction");
+    let mut work = transaction.signing_work();
+    let digest = transaction.digest();
+    let payload = Payload::sign(transaction, &signer, context.network_id, context.crypto);
+    let second = payload.signing_work();
+    work.signatures += second.signatures;
+    work.hashed_bytes += second.hashed_bytes;
+    work.coded_bytes += second.coded_bytes;
+    context.host.charge(work).await;
+    let stream = StreamKey { network_id: context.network_id, origin, destination, class: job.class };
+    let signed = SignedMessage {
+        from: node,
+        to: job.to,
+        via: job.via,
+        transaction: Named { stream, sequence, digest },
+        payload: payload.encoded().clone(),
+        intended: job.intended,
+        exposed: false,
+    };
+    context.shared.with(|world| {
+        if world.is_alive(node, life) {
+            world.node(node).in_hand.remove(&message);
+            world.send_signed(life, message, signed);
+        }
+    });
+}
+
+/// The message's data: its kind, then what tells it apart, then zeros.
+fn data_of(job: &Job) -> Vec<u8> {
+    let mut data = vec![0; usize::try_from(job.bytes).expect("a length fits").max(1)];
+    data[0] = MessageKind::plain(job.class).byte();
+    let name = transaction_id(job).0;
+    let length = name.len().min(data.len() - 1);
+    data[1..=length].copy_from_slice(&name[..length]);
+    data
+}
+
+fn transaction_id(job: &Job) -> TransactionId {
+    let mut id = [0; 16];
+    id[..4].copy_from_slice(&job.message.action.0.to_le_bytes());
+    id[4..8].copy_from_slice(&job.message.ordinal.to_le_bytes());
+    TransactionId(id)
+}

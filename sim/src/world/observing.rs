@@ -1,0 +1,39 @@
+//! What the world writes down: its own observations, and what engines report, in one order.
+//!
+//! Promise: an event is recorded when it happens; a dead life reports nothing.
+
+use super::World;
+use super::view::DiskView;
+use crate::ledger::event::Event;
+use crate::units::{Life, NodeId};
+use groundhog_engine::host::observe::{EngineEvent, Step};
+
+impl World {
+    /// Writes an event down.
+    pub(super) fn record(&mut self, event: &Event<'_>) {
+        let view = DiskView::new(&self.disks);
+        self.ledger.record(self.timeline.now(), event, &view);
+    }
+
+    /// An engine of a life reports.
+    pub(super) fn engine_reports(&mut self, node: NodeId, life: Life, event: EngineEvent<'_>) {
+        if !self.is_alive(node, life) {
+            return;
+        }
+        self.record(&Event::Engine { node, life, event });
+        let state = self.node(node);
+        match event {
+            EngineEvent::Step { step, batch, roles } => {
+                state.during = Some((step, batch, roles));
+                state.gathering |= step == Step::Gathering;
+                self.strike_at_step(node, life, step, roles);
+            }
+            EngineEvent::BatchClosed { .. } => state.gathering = false,
+            EngineEvent::BatchFailed { .. } => {
+                state.during = None;
+                state.gathering = false;
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! All world time is one heap of things that are due.
+//!
+//! Promise: what is due earlier happens earlier, and of two things due at once, the one that was scheduled first.
+
+use super::slots::SlotKey;
+use crate::units::{FrameNumber, Life, MessageId, NodeId, SimTime};
+use groundhog_engine::streams::key::Class;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// A direction of a link: who sends, to whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Direction {
+    /// The sender.
+    pub from: NodeId,
+    /// The receiver.
+    pub to: NodeId,
+}
+
+/// What is due.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// A disk operation completes.
+    Disk(SlotKey),
+    /// A node-monotonic timer or a charge of processor time ends.
+    Timer(SlotKey),
+    /// A frame reaches the receiver's transport.
+    Deliver {
+        /// Who receives.
+        to: NodeId,
+        /// The network's handle of the delivery.
+        frame: FrameNumber,
+        /// The transport's second copy.
+        duplicate: bool,
+    },
+    /// The sender learns that the receiver's transport has a transfer.
+    Notice {
+        /// The connection's sending side.
+        direction: Direction,
+        /// Its link generation.
+        generation: u32,
+        /// The outbound scheduler's transfer.
+        transfer: u64,
+    },
+    /// Receive credit comes back to the sender.
+    Credit {
+        /// The connection's sending side.
+        direction: Direction,
+        /// Its link generation.
+        generation: u32,
+        /// The lane.
+        class: Class,
+    },
+    /// An action of the plan: for a burst, its `ordinal`-th message.
+    Act {
+        /// Its place in the plan.
+        index: u32,
+        /// Which message of a burst.
+        ordinal: u32,
+    },
+    /// A further copy of a sent message.
+    Copy {
+        /// The message.
+        message: MessageId,
+        /// Which copy, from 1.
+        copy: u32,
+    },
+    /// A caller gives up waiting: its task is woken to notice.
+    GiveUp {
+        /// The caller's node.
+        node: NodeId,
+        /// The caller's life.
+        life: Life,
+        /// The class whose sending task is woken.
+        class: Class,
+    },
+    /// A fault of the plan begins.
+    FaultBegin {
+        /// Its place in the plan.
+        index: u32,
+    },
+    /// A fault of the plan ends.
+    FaultEnd {
+        /// Its place in the plan.
+        index: u32,
+    },
+    /// A node boots.
+    Boot {
+        /// Which.
+        node: NodeId,
+    },
+    /// A clock that was wrong at boot is corrected.
+    CorrectClock {
+        /// Whose.
+        node: NodeId,
+        /// In which life.
+        life: Life,
+    },
+    /// A clock that is being slowed has come back to true time.
+    ClockCaughtUp {
+        /// Whose.
+        node: NodeId,
+    },
+    /// Every fault ends.
+    Quiesce,
+    /// The run ends.
+    End,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry {
+    at: SimTime,
+    order: u64,
+    due: Due,
+}
+
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.at, self.order).cmp(&(other.at, other.order))
+    }
+}
+
+/// The heap, and what time it is.
+#[derive(Debug, Default)]
+pub struct Timeline {
+    heap: BinaryHeap<Reverse<Entry>>,
+    next_order: u64,
+    now: SimTime,
+}
+
+impl Timeline {
+    /// True simulated time.
+    #[must_use]
+    pub fn now(&self) -> SimTime {
+        self.now
+    }
+
+    /// Schedules; never in the past.
+    pub fn at(&mut self, at: SimTime, due: Due) {
+        let at = at.max(self.now);
+        self.heap.push(Reverse(Entry { at, order: self.next_order, due }));
+        self.next_order += 1;
+    }
+
+    /// When the next thing is due.
+    #[must_use]
+    pub fn next_at(&self) -> Option<SimTime> {
+        self.heap.peek().map(|Reverse(entry)| entry.at)
+    }
+
+    /// Takes the next thing and moves time to it.
+    pub fn pop(&mut self) -> Option<Due> {
+        let Reverse(entry) = self.heap.pop()?;
+        assert!(entry.at >= self.now, "time never goes back");
+        self.now = entry.at;
+        Some(entry.due)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_due_at_once_happens_in_the_order_of_scheduling() {
+        let mut timeline = Timeline::default();
+        timeline.at(SimTime(5), Due::Quiesce);
+        timeline.at(SimTime(5), Due::End);
+        timeline.at(SimTime(1), Due::Boot { node: NodeId(1) });
+        assert_eq!(timeline.pop(), Some(Due::Boot { node: NodeId(1) }));
+        assert_eq!(timeline.pop(), Some(Due::Quiesce));
+        timeline.at(SimTime(0), Due::Boot { node: NodeId(2) });
+        assert_eq!(timeline.pop(), Some(Due::End));
+        assert_eq!(timeline.now(), SimTime(5));
+        assert_eq!(timeline.pop(), Some(Due::Boot { node: NodeId(2) }));
+    }
+}

@@ -1,0 +1,168 @@
+//! Waits for time: sleeps by a node's own clock, charges of its processors, stalls of its handlers.
+//!
+//! Promise: a sleep ends when the node's monotonic clock says so, whatever happens to that clock meanwhile; a wait of a
+//! dead life never ends.
+
+use super::World;
+use super::machine::Begun;
+use super::slots::SlotKey;
+use super::timeline::Due;
+use crate::units::{Life, NodeId, SimTime};
+use groundhog_engine::host::Work;
+use groundhog_engine::streams::key::Class;
+use groundhog_engine::units::{MonotonicNs, WallMs};
+use std::time::Duration;
+
+/// The longest sleep: 100 years, beyond any run.
+const LONGEST_SLEEP_NS: u64 = 100 * 366 * 86_400 * 1_000_000_000;
+
+/// One wait.
+#[derive(Debug)]
+pub struct Timer {
+    node: NodeId,
+    life: Life,
+    kind: TimerKind,
+}
+
+#[derive(Debug)]
+enum TimerKind {
+    /// Ends when the node's monotonic clock reaches this.
+    Sleep(MonotonicNs),
+    /// Ends at a true time.
+    Charge,
+    /// Ends when no stall of the class is on.
+    Stall(Class),
+}
+
+impl World {
+    /// What the node's wall clock says.
+    pub(super) fn wall_now(&mut self, node: NodeId) -> WallMs {
+        let now = self.now();
+        self.node(node).clock.wall(now)
+    }
+
+    /// What the node's monotonic clock says.
+    pub(super) fn monotonic_now(&mut self, node: NodeId) -> MonotonicNs {
+        let now = self.now();
+        self.node(node).clock.monotonic(now)
+    }
+
+    /// Begins a sleep in node-monotonic time.
+    pub(super) fn start_sleep(&mut self, node: NodeId, life: Life, duration: Duration) -> Begun {
+        if !self.is_alive(node, life) {
+            return Begun::Never;
+        }
+        let ns = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX).min(LONGEST_SLEEP_NS);
+        let deadline = MonotonicNs(self.monotonic_now(node).0.saturating_add(ns));
+        let at = self.node(node).clock.monotonic_reaches(deadline);
+        let key = self.timers.open(Timer { node, life, kind: TimerKind::Sleep(deadline) });
+        self.timeline.at(at, Due::Timer(key));
+        Begun::At(key)
+    }
+
+    /// Begins a charge of processor time.
+    pub(super) fn start_charge(&mut self, node: NodeId, life: Life, work: &Work) -> Begun {
+        let ns = self.plan.profile.costs.of(work);
+        self.start_busy(node, life, ns)
+    }
+
+    /// Occupies one core for a time.
+    pub(super) fn start_busy(&mut self, node: NodeId, life: Life, ns: u64) -> Begun {
+        if !self.is_alive(node, life) {
+            return Begun::Never;
+        }
+        if ns == 0 {
+            return Begun::Over;
+        }
+        let now = self.now();
+        let until = self.node(node).processor.occupy(now, ns);
+        let key = self.timers.open(Timer { node, life, kind: TimerKind::Charge });
+        self.timeline.at(until, Due::Timer(key));
+        Begun::At(key)
+    }
+
+    /// Waits until no handler stall of the class is on.
+    pub(super) fn start_stall(&mut self, node: NodeId, life: Life, class: Class) -> Begun {
+        if !self.is_alive(node, life) {
+            return Begun::Never;
+        }
+        if !self.faults.handler_stalled(node, class) {
+            return Begun::Over;
+        }
+        Begun::At(self.timers.open(Timer { node, life, kind: TimerKind::Stall(class) }))
+    }
+
+    /// A timer's time has come.
+    pub(super) fn complete_timer(&mut self, key: SlotKey) {
+        if !self.timers.waits(key) {
+            return;
+        }
+        let now = self.now();
+        let Some(timer) = self.timers.meta(key) else { return };
+        let node = timer.node;
+        if let TimerKind::Sleep(deadline) = timer.kind {
+            // The clock may have changed since this was scheduled.
+            let at = self.node(node).clock.monotonic_reaches(deadline);
+            if at > now {
+                self.timeline.at(at, Due::Timer(key));
+                return;
+            }
+        }
+        self.timers.fill(key, ());
+    }
+
+    /// The node's clock runs otherwise from now on: its sleeps are scheduled anew.
+    pub(super) fn reschedule_sleeps(&mut self, node: NodeId) {
+        let mut sleeping: Vec<(SlotKey, MonotonicNs)> = Vec::new();
+        for (key, timer) in self.timers.open_slots() {
+            if let (true, TimerKind::Sleep(deadline)) = (timer.node == node, &timer.kind) {
+                sleeping.push((key, *deadline));
+            }
+        }
+        for (key, deadline) in sleeping {
+            let at: SimTime = self.node(node).clock.monotonic_reaches(deadline);
+            self.timeline.at(at, Due::Timer(key));
+        }
+    }
+
+    /// Handlers of a class move again.
+    pub(super) fn release_stalled(&mut self, node: NodeId, class: Class) {
+        let mut stalled: Vec<SlotKey> = Vec::new();
+        for (key, timer) in self.timers.open_slots() {
+            if timer.node == node && matches!(timer.kind, TimerKind::Stall(of) if of == class) {
+                stalled.push(key);
+            }
+        }
+        for key in stalled {
+            if self.timers.waits(key) {
+                self.timers.fill(key, ());
+            }
+        }
+    }
+
+    /// Whose machine a timer or a disk call belongs to, for a machine that is paused.
+    pub(super) fn node_of(&mut self, due: Due) -> Option<NodeId> {
+        match due {
+            Due::Timer(key) => self.timers.meta(key).map(|timer| timer.node),
+            Due::Disk(key) => self.disk_answers.meta(key).map(super::disk_calls::DiskCallMeta::node),
+            Due::Deliver { to, .. } => Some(to),
+            Due::Notice { direction, .. } | Due::Credit { direction, .. } => Some(direction.from),
+            Due::GiveUp { node, .. } => Some(node),
+            Due::Act { index, .. } => Some(self.plan.actions[index as usize].node),
+            _ => None,
+        }
+    }
+
+    /// Frees the waits of a life that is over.
+    pub(super) fn end_timers(&mut self, node: NodeId, life: Life) {
+        let mut over: Vec<SlotKey> = Vec::new();
+        for (key, timer) in self.timers.open_slots() {
+            if timer.node == node && timer.life == life {
+                over.push(key);
+            }
+        }
+        for key in over {
+            self.timers.free(key);
+        }
+    }
+}
