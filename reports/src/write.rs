@@ -8,6 +8,7 @@ use crate::totals::Totals;
 use groundhog_engine::streams::key::Class;
 use groundhog_sim::outcome::{Latency, Outcome};
 use groundhog_sim::plan::Plan;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// What was written.
@@ -46,7 +47,7 @@ pub fn write_run(
     for latency in totals.latencies.values() {
         files.extend(latency_files("", latency));
     }
-    written(folder, &files, &run_names())
+    written(folder, &files)
 }
 
 /// Writes the report of many seeds: `report.html`, `summary.json`, and for each scenario and class the merged latencies,
@@ -58,17 +59,22 @@ pub fn write_campaign(folder: &Path, facts: &CampaignFacts<'_>) -> Result<Writte
     let summary =
         summary::of_campaign(facts).map_err(|source| ReportError::Encode { file: SUMMARY, source })?;
     let mut files = vec![file(PAGE, crate::page::of_campaign(facts)?.into_bytes()), file(SUMMARY, summary)];
+    let mut stems = BTreeSet::new();
     for scenario in facts.scenarios {
-        let prefix = format!("{}-", file_stem(&scenario.totals.scenario));
+        let mut stem = file_stem(&scenario.totals.scenario);
+        while !stems.insert(stem.clone()) {
+            stem.push_str("-again");
+        }
+        let prefix = format!("{stem}-");
         for latency in scenario.totals.latencies.values() {
             files.extend(latency_files(&prefix, latency));
         }
     }
-    written(folder, &files, &run_names())
+    written(folder, &files)
 }
 
-fn written(folder: &Path, files: &[ReportFile], stale: &[String]) -> Result<Written, ReportError> {
-    let files = write_all(folder, files, stale)?;
+fn written(folder: &Path, files: &[ReportFile]) -> Result<Written, ReportError> {
+    let files = write_all(folder, files, &older(folder))?;
     Ok(Written { page: files[0].clone(), files })
 }
 
@@ -98,12 +104,20 @@ fn latency_files(prefix: &str, latency: &Latency) -> Vec<ReportFile> {
     files.collect()
 }
 
-/// Every name that the report of a run may have, so that an older report in the same folder leaves none behind.
-fn run_names() -> Vec<String> {
-    let latencies = Class::ALL
-        .into_iter()
-        .flat_map(|class| [true, false].map(|corrected| latency_name("", class, corrected)));
-    latencies.chain([PLAN.to_owned()]).collect()
+/// Files that an older report in the same folder left and the new one may lack: latencies of any scenario, the plan.
+fn older(folder: &Path) -> Vec<String> {
+    let ours = |name: &str| {
+        let latency = |corrected| {
+            let names = Class::ALL.map(|class| latency_name("", class, corrected));
+            names.iter().any(|latency| {
+                name.strip_suffix(latency.as_str())
+                    .is_some_and(|prefix| prefix.is_empty() || prefix.ends_with('-'))
+            })
+        };
+        name == PLAN || latency(true) || latency(false)
+    };
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter_map(|entry| entry.file_name().into_string().ok()).filter(|name| ours(name)).collect()
 }
 
 /// A scenario's name as part of a file's name: whatever is neither letter, digit, dash nor underscore becomes a dash.

@@ -40,6 +40,7 @@ pub(crate) fn of_campaign(facts: &CampaignFacts<'_>) -> Result<String, ReportErr
 
 fn alarms(scenario: &ScenarioFacts, facts: &CampaignFacts<'_>) -> Markup {
     let totals = &scenario.totals;
+    let name = (facts.scenarios.len() > 1).then_some(totals.scenario.as_str());
     html! {
         @for broken in totals.broken.values() {
             @let words = format!(
@@ -49,11 +50,11 @@ fn alarms(scenario: &ScenarioFacts, facts: &CampaignFacts<'_>) -> Markup {
                 counted(totals.seeds, "seed"),
                 broken.first_seed
             );
-            (alarm(&broken.first, &words, &(facts.repeat)(&totals.scenario, broken.first_seed)))
+            (alarm(&broken.first, name, &words, &(facts.repeat)(&totals.scenario, broken.first_seed)))
         }
         @for cut in totals.cuts.values() {
             @let words = format!("{}, first seed {}.", counted(cut.seeds, "seed"), cut.first_seed);
-            (cut_alarm(&cut.first, &words, &(facts.repeat)(&totals.scenario, cut.first_seed)))
+            (cut_alarm(&cut.first, name, &words, &(facts.repeat)(&totals.scenario, cut.first_seed)))
         }
     }
 }
@@ -61,7 +62,7 @@ fn alarms(scenario: &ScenarioFacts, facts: &CampaignFacts<'_>) -> Markup {
 fn overview(facts: &CampaignFacts<'_>) -> Markup {
     html! {
         h2 { "Scenarios" }
-        table {
+        div.scroll { table {
             thead { tr { th { "scenario" } th { "verdict" } th.n { "seeds" } th.n { "held" } th.n { "laws broken" } th.n { "marks missed" } } }
             tbody { @for scenario in facts.scenarios {
                 @let verdict = scenario_verdict(scenario);
@@ -71,7 +72,7 @@ fn overview(facts: &CampaignFacts<'_>) -> Markup {
                     td.n { (scenario.totals.broken.len()) } td.n { (scenario.unreached().count()) }
                 }
             } }
-        }
+        } }
     }
 }
 

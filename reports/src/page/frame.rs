@@ -43,12 +43,12 @@ pub(super) fn verdict_line(verdict: &'static str, words: &str) -> Markup {
 }
 
 /// A broken law: what it saw, where, and how to see it again.
-pub(super) fn alarm(violation: &Violation, count_words: &str, repeat: &str) -> Markup {
+pub(super) fn alarm(violation: &Violation, scenario: Option<&str>, words: &str, repeat: &str) -> Markup {
     html! {
         div.alarm {
-            h2 { code { (violation.law) } }
+            h2 { code { (violation.law) } @if let Some(scenario) = scenario { " in " (scenario) } }
             p { (violation.saw) }
-            p.soft { (whereabouts(violation)) "; " (count_words) }
+            p.soft { (whereabouts(violation)) "; " (words) }
             pre { (repeat) }
         }
     }
@@ -63,10 +63,10 @@ pub(crate) fn whereabouts(violation: &Violation) -> String {
 }
 
 /// A run that ended early: why, and how to see it again.
-pub(super) fn cut_alarm(cut: &Cut, seeds: &str, repeat: &str) -> Markup {
+pub(super) fn cut_alarm(cut: &Cut, scenario: Option<&str>, seeds: &str, repeat: &str) -> Markup {
     html! {
         div.alarm.cut {
-            h2 { "Ended early: " (cut_words(cut)) }
+            h2 { "Ended early: " (cut_words(cut)) @if let Some(scenario) = scenario { " in " (scenario) } }
             p.soft { "A run that did not end proves nothing about what it did not reach. " (seeds) }
             pre { (repeat) }
         }

@@ -1,6 +1,6 @@
 //! The page of one run.
 
-use super::frame::{alarm, cut_alarm, flaws, page, real, signatures, simulated, verdict_line, whereabouts};
+use super::frame::{alarm, cut_alarm, flaws, page, real, signatures, simulated, verdict_line};
 use super::tables;
 use crate::facts::RunFacts;
 use crate::folder::ReportError;
@@ -32,9 +32,9 @@ pub(crate) fn of_run(
             (verdict_line(verdict(totals), &verdict_words(outcome, totals)))
             (flaws(totals))
             @if let Some(first) = outcome.violations.first() {
-                (alarm(first, &violations_in_words(outcome, totals), &facts.repeat))
+                (alarm(first, None, &first_of(outcome), &facts.repeat))
             }
-            @if let Some(cut) = &outcome.cut { (cut_alarm(cut, "", &facts.repeat)) }
+            @if let Some(cut) = &outcome.cut { (cut_alarm(cut, None, "", &facts.repeat)) }
             (run_facts(plan, outcome, totals, facts))
         }
         main {
@@ -62,6 +62,13 @@ fn verdict_words(outcome: &Outcome, totals: &Totals) -> String {
     }
 }
 
+fn first_of(outcome: &Outcome) -> String {
+    match outcome.violations.len() {
+        1 => "the only violation".to_owned(),
+        many => format!("the first of {}", counted(many as u64, "violation")),
+    }
+}
+
 fn violations_in_words(outcome: &Outcome, totals: &Totals) -> String {
     let violations = counted(outcome.violations.len() as u64, "violation");
     format!("{violations} of {}", counted(totals.broken.len() as u64, "law"))
@@ -80,7 +87,8 @@ fn run_facts(plan: &Plan, outcome: &Outcome, totals: &Totals, facts: &RunFacts) 
             }
             dt { "Signatures" } dd { (signatures(totals)) }
             dt { "Fingerprint" } dd { code { (hex(&outcome.fingerprint)) } }
-            dt { "Repeat" } dd { code { (facts.repeat) } }
+            // A failure shows the command beside what failed.
+            @if outcome.held() { dt { "Repeat" } dd { code { (facts.repeat) } } }
             dt { "Version" } dd { "Groundhog " (facts.version) }
             dt { "Real time" } dd { (real(facts.real)) " on the machine that ran it" }
         }
@@ -92,14 +100,17 @@ fn violations(outcome: &Outcome) -> Markup {
     html! {
         @if all > 1 {
             h2 { "Violations" }
-            div.scroll { table {
-                thead { tr { th { "time" } th { "law" } th { "node" } th { "what it saw" } } }
+            table {
+                thead { tr { th { "time" } th { "law, and what it saw" } } }
                 tbody { @for violation in outcome.violations.iter().take(MOST_VIOLATIONS) { tr {
-                    td style="white-space:nowrap" { (violation.at) } td { code { (violation.law) } }
-                    td.n { @match violation.node { Some(node) => (node.0), None => "\u{2013}" } }
-                    td title=(whereabouts(violation)) { (violation.saw) }
+                    td.time { (violation.at) }
+                    td.saw {
+                        code { (violation.law) }
+                        @if let Some(node) = violation.node { span.soft { " at " (node) } }
+                        br; (violation.saw)
+                    }
                 } } }
-            } }
+            }
             @if all > MOST_VIOLATIONS {
                 p.note { "The first " (MOST_VIOLATIONS) " of " (count(all as u64)) "." }
             }
@@ -124,16 +135,12 @@ fn over_time(outcome: &Outcome) -> Result<Markup, ReportError> {
 }
 
 fn time_figure(plot: &TimePlot, outcome: &Outcome, drawn: &Markup) -> Markup {
+    let shaded = !outcome.fault_spans.is_empty();
     html! {
         h3 { (plot.title) }
         figure {
-            (plot::key(plot.series.iter().map(|series| (series.name, series.colour))))
+            (plot::key(plot.series.iter().map(|series| (series.name, series.colour)), shaded))
             (drawn)
-            @if !outcome.fault_spans.is_empty() {
-                figcaption {
-                    span.key { span { svg.swatch.shade aria-hidden="true" {} "a fault is on; the darker, the more at once" } }
-                }
-            }
         }
     }
 }

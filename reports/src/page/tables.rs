@@ -5,53 +5,58 @@ use crate::format::{count, counted, duration, per_mille, share};
 use crate::latency::{LADDER, percentile};
 use crate::plot::{self, CLASS_COLOURS, From};
 use crate::totals::Totals;
+use groundhog_sim::outcome::Latency;
 use hdrhistogram::Histogram;
 use maud::{Markup, html};
 use std::collections::BTreeMap;
 
-/// Latency: two plots and a table.
+/// Latency: for each beginning a plot and a table.
 pub(super) fn latency(totals: &Totals) -> Result<Markup, ReportError> {
-    let plots = [
-        (plot::latency(&totals.latencies, From::Intended)?, "From the intended time of sending (corrected)"),
-        (plot::latency(&totals.latencies, From::Sent)?, "From the actual time of sending (uncorrected)"),
-    ];
-    let shown: Vec<_> =
+    let shown: Vec<&Latency> =
         totals.latencies.values().filter(|latency| !latency.from_intended.is_empty()).collect();
-    let key =
-        plot::key(shown.iter().map(|latency| (latency.class.id(), CLASS_COLOURS[latency.class.index()])));
+    let mut parts = Vec::with_capacity(2);
+    for (from, caption) in [
+        (From::Intended, "From the intended time of sending (corrected)"),
+        (From::Sent, "From the actual time of sending (uncorrected)"),
+    ] {
+        if let Some(plot) = plot::latency(&totals.latencies, from)? {
+            parts.push(latency_part(&shown, from, caption, &plot));
+        }
+    }
     Ok(html! {
         h2 { "Latency" }
-        @if shown.is_empty() { p.none { "Nothing was dispatched." } } @else {
+        @if parts.is_empty() { p.none { "Nothing was dispatched." } } @else {
             p {
                 "Simulated time from sending a message to its dispatch: the protocol, the modelled disk, network and processors. "
                 "It is not real processor time."
             }
-            @for (plot, caption) in &plots {
-                @if let Some(plot) = plot {
-                    h3 { (caption) }
-                    figure {
-                        (key) (plot)
-                    }
-                }
-            }
             p.note {
-                "Both axes are logarithmic; the horizontal one shows 1 / (1 \u{2212} percentile). "
+                "Both axes of the plots are logarithmic; the horizontal one shows 1 / (1 \u{2212} percentile). "
                 "A line ends, and a percentile is left out, where fewer than ten samples lie above it; "
-                "the mark to the right of a line is the class's maximum."
+                "the lone mark to the right of a line is its maximum."
             }
-            @for (from, caption) in [(From::Intended, plots[0].1), (From::Sent, plots[1].1)] {
-                h3 { (caption) }
-                div.scroll { table {
-                    thead { tr {
-                        th { "class" } th.n { "samples" }
-                        @for step in LADDER { th.n { (step.label) } }
-                        th.n { "max" }
-                    } }
-                    tbody { @for latency in &shown { (latency_row(latency.class.id(), from.of(latency))) } }
-                } }
-            }
+            @for part in parts { (part) }
         }
     })
+}
+
+fn latency_part(shown: &[&Latency], from: From, caption: &str, plot: &Markup) -> Markup {
+    let key = plot::key(
+        shown.iter().map(|latency| (latency.class.id(), CLASS_COLOURS[latency.class.index()])),
+        false,
+    );
+    html! {
+        h3 { (caption) }
+        figure { (key) (plot) }
+        div.scroll { table {
+            thead { tr {
+                th { "class" } th.n { "samples" }
+                @for step in LADDER { th.n { (step.label) } }
+                th.n { "max" }
+            } }
+            tbody { @for latency in shown { (latency_row(latency.class.id(), from.of(latency))) } }
+        } }
+    }
 }
 
 fn latency_row(name: &str, histogram: &Histogram<u64>) -> Markup {
@@ -122,13 +127,13 @@ pub(super) fn limits(totals: &Totals) -> Markup {
         h2 { "Known limits" }
         p.note { "What a law excuses because an act of the plan licensed it. One beyond the ceiling breaks the law." }
         @if totals.limits.is_empty() { p.none { "None was met." } } @else {
-            table {
-                thead { tr { th { "limit" } th.n { "times" } th.n { "seeds" } th.n { "most in a seed" } th.n { "ceiling of a seed" } } }
+            div.scroll { table {
+                thead { tr { th { "limit" } th.n { "times" } th.n { "seeds" } th.n { "most a seed" } th.n { "ceiling a seed" } } }
                 tbody { @for (id, met) in &totals.limits { tr {
                     td.name { (id) } td.n { (count(met.times)) } td.n { (count(met.seeds)) } td.n { (count(met.most)) }
                     td.n { @match met.ceiling { Some(ceiling) => (count(ceiling)), None => "none stated" } }
                 } } }
-            }
+            } }
         }
     }
 }
@@ -142,7 +147,7 @@ pub(super) fn marks(totals: &Totals, expected: &BTreeMap<String, u64>, over: &st
         h2 { "Marks" }
         p.note { "Places and states that the seeds should reach, so that what holds was also tried. " (over) }
         @if rows.is_empty() { p.none { "None was reached and none is expected." } } @else {
-            table {
+            div.scroll { table {
                 thead { tr { th { "mark" } th.n { "reached" } th.n { "at least" } th {} } }
                 tbody { @for (id, at_least) in rows {
                     @let reached = totals.marks.get(id).copied().unwrap_or(0);
@@ -152,7 +157,7 @@ pub(super) fn marks(totals: &Totals, expected: &BTreeMap<String, u64>, over: &st
                         td { @if at_least.is_some_and(|least| reached < least) { span.cut { "not reached" } } }
                     }
                 } }
-            }
+            } }
         }
     }
 }
@@ -162,14 +167,14 @@ pub(super) fn bounds(totals: &Totals) -> Markup {
     html! {
         h2 { "Bounds" }
         @if totals.bounds.is_empty() { p.none { "No bound was watched." } } @else {
-            table {
+            div.scroll { table {
                 thead { tr { th { "bounded" } th.n { "most" } th.n { "bound" } th.n { "used" } th.bar {} } }
                 tbody { @for (name, seen) in &totals.bounds { tr {
                     td.name { (name) @if totals.seeds > 1 { span.soft { " (seed " (seen.seed) ")" } } }
                     td.n { (count(seen.most)) } td.n { (count(seen.bound)) }
                     td.n { (share(seen.most, seen.bound)) } td.bar { (bar(seen.most, seen.bound)) }
                 } } }
-            }
+            } }
         }
     }
 }

@@ -84,8 +84,8 @@ fn label_style<'a>() -> TextStyle<'a> {
     ("sans-serif", 15).into_font().color(&TEXT)
 }
 
-/// The key of a plot: a short line in each series' colour and dashes, with its name.
-pub(crate) fn key<'a>(entries: impl IntoIterator<Item = (&'a str, RGBColor)>) -> Markup {
+/// The key of a plot: a short line in each series' colour and dashes, with its name; with `shaded`, what the shades mean.
+pub(crate) fn key<'a>(entries: impl IntoIterator<Item = (&'a str, RGBColor)>, shaded: bool) -> Markup {
     html! {
         p.key {
             @for (name, colour) in entries {
@@ -95,6 +95,9 @@ pub(crate) fn key<'a>(entries: impl IntoIterator<Item = (&'a str, RGBColor)>) ->
                     }
                     (name)
                 }
+            }
+            @if shaded {
+                span { span.shade aria-hidden="true" {} "faults on, the stronger the more at once" }
             }
         }
     }

@@ -149,7 +149,7 @@ fn draw(area: &Area<'_>, size: Size, drawing: &Drawing<'_>) -> Drawn {
     for (from, until, level) in &drawing.shades {
         let at = |column: u32| right * f64::from(column) / f64::from(size.width);
         // The more faults at once, the darker, up to six.
-        let style = SHADE.mix(0.10 + 0.06 * f64::from((*level).min(6))).filled();
+        let style = SHADE.mix(0.08 + 0.08 * f64::from((*level).min(6))).filled();
         let corners = [(at(*from), 0.0), (at(*until).min(right), place(top))];
         chart.draw_series([Rectangle::new(corners, style)])?;
     }

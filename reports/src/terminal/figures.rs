@@ -1,7 +1,7 @@
 //! The figures of a run or of many, as lines.
 
 use super::lines::Lines;
-use crate::format::{count, counted, duration, share};
+use crate::format::{count, duration, share};
 use crate::latency::{LADDER, percentile};
 use crate::totals::Totals;
 use std::collections::BTreeMap;

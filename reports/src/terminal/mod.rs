@@ -10,7 +10,7 @@ use crate::facts::{CampaignFacts, RunFacts, ScenarioFacts};
 use crate::format::{count, counted, hex};
 use crate::page::{cut_words, real, simulated, whereabouts};
 use crate::summary::{campaign_verdict, scenario_verdict, verdict};
-use crate::totals::Totals;
+use crate::totals::{Broken, Totals};
 use groundhog_sim::outcome::Outcome;
 use groundhog_sim::plan::Plan;
 use lines::Lines;
@@ -18,8 +18,8 @@ use lines::Lines;
 /// The narrowest width that lines are fitted to; a narrower terminal gets lines of this width.
 pub const LEAST_WIDTH: u16 = 40;
 
-/// Violations of one run that are listed.
-const MOST_VIOLATIONS: usize = 5;
+/// Broken laws of one run that are listed, each with its first violation.
+const MOST_LAWS: usize = 5;
 
 /// The summary of one run, lines of at most `width` columns, the last one ended.
 #[must_use]
@@ -27,14 +27,7 @@ pub fn terminal(plan: &Plan, outcome: &Outcome, facts: &RunFacts, width: u16, co
     let totals = Totals::of(plan, outcome);
     let mut lines = Lines::new(width, colour);
     lines.verdict(verdict(&totals), &format!("{}   seed {}", plan.scenario, plan.seed));
-    for violation in outcome.violations.iter().take(MOST_VIOLATIONS) {
-        lines.item("law", &format!("{}   {}", violation.law, whereabouts(violation)));
-        lines.item("", &violation.saw);
-    }
-    let rest = outcome.violations.len().saturating_sub(MOST_VIOLATIONS);
-    if rest > 0 {
-        lines.item("", &format!("and {}", counted(rest as u64, "more violation")));
-    }
+    broken_laws(&mut lines, &totals);
     if let Some(cut) = &outcome.cut {
         lines.item("cut", &format!("{}; what came after is not covered", cut_words(cut)));
     }
@@ -77,6 +70,23 @@ pub fn terminal_campaign(facts: &CampaignFacts<'_>, width: u16, colour: bool) ->
         ),
     );
     lines.into_text()
+}
+
+/// Every law that one run broke, in the order of their first violations.
+fn broken_laws(lines: &mut Lines, totals: &Totals) {
+    let mut laws: Vec<&Broken> = totals.broken.values().collect();
+    laws.sort_by_key(|broken| (broken.first.at, broken.first.law));
+    for broken in laws.iter().take(MOST_LAWS) {
+        let more = match broken.violations - 1 {
+            0 => String::new(),
+            more => format!("; and {} later", count(more)),
+        };
+        lines.item("law", &format!("{}   {}{more}", broken.first.law, whereabouts(&broken.first)));
+        lines.item("", &broken.first.saw);
+    }
+    if laws.len() > MOST_LAWS {
+        lines.item("", &format!("and {}", counted((laws.len() - MOST_LAWS) as u64, "more law")));
+    }
 }
 
 fn scenario_lines(lines: &mut Lines, scenario: &ScenarioFacts, facts: &CampaignFacts<'_>) {

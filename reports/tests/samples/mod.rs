@@ -78,7 +78,7 @@ fn link(b: u16) -> LinkPlan {
         jitter_us: 300,
         bandwidth_bytes_per_s: 12_500_000,
         channels: 1 + (b % 4) as u8,
-        ordered: b % 2 == 0,
+        ordered: b.is_multiple_of(2),
         loss_per_mille: 2,
         duplicate_per_mille: 1,
     }
@@ -215,7 +215,7 @@ fn latency(class: Class, draw: &mut Draw) -> Latency {
 
 fn span(id: u64, draw: &mut Draw) -> FaultSpan {
     let from = id * 300 * MS + draw.below(90 * MS);
-    let lasts = if id % 3 == 0 { 0 } else { draw.below(700 * MS) };
+    let lasts = if id.is_multiple_of(3) { 0 } else { draw.below(700 * MS) };
     let kind = ["power failure", "process crash", "partition", "failed flush"][id as usize % 4];
     FaultSpan {
         label: format!("{kind}, node {}", id % 32),
