@@ -52,16 +52,12 @@ fn world(nodes: u16) -> World {
     World { network, connections, heap: BinaryHeap::new(), now: SimTime(0), sent: 0 }
 }
 
-/// Sends `MESSAGES` and takes what is due in between: simulated time moves so that a few thousand are in flight.
-fn pass(world: &mut World, bytes: &Bytes) -> u64 {
-    let mut delivered = 0;
-    for _ in 0..MESSAGES {
-        world.now = world.now.plus_ns(10_000);
-        let (from, connection) = world.connections[(world.sent as usize * 7) % world.connections.len()];
-        let class = Class::ALL[(world.sent % 4) as usize];
-        let sequence = world.sent;
+impl World {
+    fn outgoing(&self, sequence: u64, bytes: &Bytes) -> Outgoing {
+        let (from, connection) = self.connections[(sequence as usize * 7) % self.connections.len()];
+        let class = Class::ALL[(sequence % 4) as usize];
         let name = FrameName { origin: from, destination: connection.peer, class, sequence, copy: 0 };
-        let outgoing = Outgoing {
+        Outgoing {
             from,
             to: connection.peer,
             class,
@@ -72,7 +68,16 @@ fn pass(world: &mut World, bytes: &Bytes) -> u64 {
             replay: None,
             tag: Default::default(),
             bytes: bytes.clone(),
-        };
+        }
+    }
+}
+
+/// Sends `MESSAGES` and takes what is due in between: simulated time moves so that a few thousand are in flight.
+fn pass(world: &mut World, bytes: &Bytes) -> u64 {
+    let mut delivered = 0;
+    for _ in 0..MESSAGES {
+        world.now = world.now.plus_ns(10_000);
+        let outgoing = world.outgoing(world.sent, bytes);
         world.sent += 1;
         if let Sent::InFlight { number, scheduled, .. } = world.network.send(world.now, outgoing) {
             world.heap.push(Reverse((scheduled.deliver_at, number.0, scheduled.handle)));
@@ -115,27 +120,7 @@ fn network(criterion: &mut Criterion) {
             || world(100),
             |world| {
                 for sequence in 0..MESSAGES {
-                    let (from, connection) =
-                        world.connections[(sequence as usize * 7) % world.connections.len()];
-                    let class = Class::ALL[(sequence % 4) as usize];
-                    let outgoing = Outgoing {
-                        from,
-                        to: connection.peer,
-                        class,
-                        channel: class as u8,
-                        generation: connection.generation,
-                        message: None,
-                        name: FrameName {
-                            origin: from,
-                            destination: connection.peer,
-                            class,
-                            sequence,
-                            copy: 0,
-                        },
-                        replay: None,
-                        tag: Default::default(),
-                        bytes: bytes.clone(),
-                    };
+                    let outgoing = world.outgoing(sequence, &bytes);
                     black_box(world.network.send(SimTime(sequence), outgoing));
                 }
             },

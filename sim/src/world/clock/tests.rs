@@ -251,8 +251,8 @@ fn what_has_no_time_is_possible_and_not_certain() {
     let crash = Fault { id: FaultId(2), at: untimed, until_us: None, kind: power };
     let behind = clock_fault(3, When::Time { us: 1 }, None, 1, ClockFault::BehindAtBoot { by_ms: 900 });
     let of = |faults: &[Fault]| spread(&nodes, faults, at_s(1));
-    assert_eq!(of(&[step.clone()]), Spread { certain_ns: 0, possible_ns: 400 * MS });
-    assert_eq!(of(&[behind.clone()]), Spread { certain_ns: 50 * MS, possible_ns: 50 * MS });
+    assert_eq!(of(&[step]), Spread { certain_ns: 0, possible_ns: 400 * MS });
+    assert_eq!(of(std::slice::from_ref(&behind)), Spread { certain_ns: 50 * MS, possible_ns: 50 * MS });
     assert_eq!(of(&[behind, crash]).possible_ns, 900 * MS);
     assert_eq!(spread(&[], &[], at_s(1)), Spread { certain_ns: 0, possible_ns: 0 });
 }
