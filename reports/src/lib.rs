@@ -19,7 +19,7 @@ mod write;
 pub use facts::{CampaignFacts, RunFacts, ScenarioFacts};
 pub use folder::{ReportError, probe};
 pub use latency::{LADDER, Percentile, SAMPLES_ABOVE, percentile};
-pub use summary::FORMAT;
+pub use summary::{FORMAT, of_campaign as campaign_summary, of_run as run_summary};
 pub use terminal::{terminal, terminal_campaign};
 pub use totals::{BoundTotal, Broken, CutTotal, LimitUse, Totals, cut_id};
 pub use write::{Written, write_campaign, write_run};

@@ -155,8 +155,11 @@ struct BatchSummary {
     batches: u64,
 }
 
-/// The summary of one run.
-pub(crate) fn of_run(
+/// The summary of one run, whose totals are `totals`.
+///
+/// # Errors
+/// Never in practice: every part of a summary has a form in JSON.
+pub fn of_run(
     plan: &Plan,
     outcome: &Outcome,
     totals: &Totals,
@@ -179,7 +182,10 @@ pub(crate) fn of_run(
 }
 
 /// The summary of many seeds.
-pub(crate) fn of_campaign(facts: &CampaignFacts<'_>) -> serde_json::Result<Vec<u8>> {
+///
+/// # Errors
+/// Never in practice: every part of a summary has a form in JSON.
+pub fn of_campaign(facts: &CampaignFacts<'_>) -> serde_json::Result<Vec<u8>> {
     lines(&CampaignSummary {
         format: FORMAT,
         kind: "campaign",
