@@ -20,9 +20,16 @@ const FORMAT: i64 = 1;
 ///
 /// # Errors
 /// [`ScenarioError`] at the first place that is wrong.
-pub fn read(file: &str, text: &str, settings: &[Setting], limits: &[&str]) -> Result<Scenario, ScenarioError> {
+pub fn read(
+    file: &str,
+    text: &str,
+    settings: &[Setting],
+    limits: &[&str],
+) -> Result<Scenario, ScenarioError> {
     let document = DeTable::parse(text).map_err(|error| {
-        let line = error.span().map(|span| text.as_bytes()[..span.start.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1);
+        let line = error.span().map(|span| {
+            text.as_bytes()[..span.start.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
+        });
         ScenarioError { file: file.to_owned(), line, key: String::new(), what: error.message().to_owned() }
     })?;
     let table = document.get_ref();
@@ -41,7 +48,8 @@ pub fn read(file: &str, text: &str, settings: &[Setting], limits: &[&str]) -> Re
     let name = reader.string("name")?.ok_or_else(|| missing("name"))?;
     let about = reader.string("about")?.unwrap_or_default();
     let nodes = reader.integer("nodes", 2..=MAX_NODES as i64)?.ok_or_else(|| missing("nodes"))?;
-    let counts_for = Reader::new(file, text, table, &[]).integer("nodes", 2..=MAX_NODES as i64)?.unwrap_or(nodes);
+    let counts_for =
+        Reader::new(file, text, table, &[]).integer("nodes", 2..=MAX_NODES as i64)?.unwrap_or(nodes);
     let crypto = reader.names("crypto", &["ed25519", "keyed-hash"])?;
     let disk = reader.names("disk", &["strict", "ordered"])?.unwrap_or_else(|| vec![(0, 1)]);
     let sections = Sections::read(&mut reader)?;
@@ -51,7 +59,10 @@ pub fn read(file: &str, text: &str, settings: &[Setting], limits: &[&str]) -> Re
         about,
         nodes: nodes as u32,
         counts_for: counts_for as u32,
-        crypto: crypto.map_or_else(|| vec![(Crypto::Ed25519, 1)], |picked| weighted(&[Crypto::Ed25519, Crypto::KeyedHash], &picked)),
+        crypto: crypto.map_or_else(
+            || vec![(Crypto::Ed25519, 1)],
+            |picked| weighted(&[Crypto::Ed25519, Crypto::KeyedHash], &picked),
+        ),
         disk: weighted(&[DiskProfile::Strict, DiskProfile::Ordered], &disk),
         sections,
         limits: ceilings(&reader, table, settings, limits)?,
@@ -94,7 +105,8 @@ fn ceilings(
     }
     for setting in settings {
         let Some(id) = setting.key.strip_prefix("limits.") else { continue };
-        let error = |what| ScenarioError { file: "--set".to_owned(), line: None, key: setting.key.clone(), what };
+        let error =
+            |what| ScenarioError { file: "--set".to_owned(), line: None, key: setting.key.clone(), what };
         if !limits.contains(&id) {
             return Err(error(unknown(id)));
         }

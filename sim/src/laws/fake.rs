@@ -344,7 +344,15 @@ impl<L: Law> Ledger<L> {
         let life = self.life(node);
         let record = name(Table::Receiver, &transaction.stream);
         let node = NodeId(node);
-        self.event(&Event::Answered { message: None, node, life, transaction, record, passage, answer });
+        self.event(&Event::Answered {
+            message: None,
+            node,
+            life,
+            transaction,
+            record: Some(record),
+            passage,
+            answer,
+        });
     }
 
     /// Arrival and verdict at once.
@@ -384,7 +392,9 @@ impl<L: Law> Ledger<L> {
 /// Every law names itself and reads something.
 pub fn assert_well_formed(law: &dyn Law) {
     assert!(
-        law.id().contains('/') && !law.states().is_empty() && law.reads() != crate::ledger::kind::EventMask::NONE,
+        law.id().contains('/')
+            && !law.states().is_empty()
+            && law.reads() != crate::ledger::kind::EventMask::NONE,
         "{}",
         law.id()
     );

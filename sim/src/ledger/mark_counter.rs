@@ -145,7 +145,7 @@ impl Marks {
                 node,
                 life,
                 transaction,
-                record,
+                record: Some(record),
                 answer: Answer::Verdict(verdict),
                 ..
             } => {

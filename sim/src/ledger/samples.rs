@@ -192,7 +192,8 @@ fn machine() -> Vec<Event<'static>> {
         died(N2, L2, Death::Power, Some((Step::OpenTemporaryRemoved, B2, MANY)), true, Some(FaultId(u32::MAX))),
         Event::PowerLost { node: N, kept: 1, lost: 2 }, Event::PowerLost { node: N2, kept: 1, lost: 2 },
         Event::PowerLost { node: N, kept: 2, lost: 2 }, Event::PowerLost { node: N, kept: 1, lost: 1 },
-        Event::Panicked { node: N, life: L }, Event::Panicked { node: N2, life: L }, Event::Panicked { node: N, life: L2 },
+        Event::Panicked { node: N, life: L, message: "why" }, Event::Panicked { node: N2, life: L, message: "why" }, Event::Panicked { node: N, life: L2, message: "why" }, Event::Panicked { node: N, life: L, message: "else" },
+        Event::ReplayMissed { node: N }, Event::ReplayMissed { node: N2 },
         Event::ClockSet { node: N, from: WallMs(9), to: WallMs(8) }, Event::ClockSet { node: N2, from: WallMs(9), to: WallMs(8) },
         Event::ClockSet { node: N, from: WallMs(8), to: WallMs(8) }, Event::ClockSet { node: N, from: WallMs(9), to: WallMs(9) },
         disk(N, L, 0, DiskOperation::Write, 512, None, false),
@@ -280,12 +281,12 @@ fn admission() -> Vec<Event<'static>> {
         Event::Unverified { message: M, node: N, life: L, reason: "bad-signature" },
         arrived(None, N, L, wall, P), arrived(M, N2, L, wall, P), arrived(M, N, L2, wall, P), arrived(M, N, L, WallMs(8), P),
         arrived(M, N, L, wall, P2), arrived(M, N, L, wall, P3), arrived(M2, N2, L2, WallMs(u64::MAX), P3),
-        answered(None, N, L, RECORD, P, first), answered(M, N2, L, RECORD, P, first), answered(M, N, L2, RECORD, P, first),
-        answered(M, N, L, OTHER_RECORD, P, first), answered(M, N, L, RECORD, P2, first), answered(M, N, L, RECORD, P3, first),
-        answered(M, N, L, RECORD, P, Answer::Verdict(VerdictKind::Stale)),
-        answered(M, N, L, RECORD, P, Answer::Refused("stream-capacity-exceeded")),
-        answered(M, N, L, RECORD, P, Answer::Refused("unscheduled")),
-        answered(M, N, L, RECORD, P, Answer::FailedBatch), answered(M, N, L, RECORD, P, Answer::Unscheduled),
+        answered(None, N, L, Some(RECORD), P, first), answered(M, N2, L, Some(RECORD), P, first), answered(M, N, L2, Some(RECORD), P, first),
+        answered(M, N, L, Some(OTHER_RECORD), P, first), answered(M, N, L, Some(RECORD), P2, first), answered(M, N, L, Some(RECORD), P3, first),
+        answered(M, N, L, Some(RECORD), P, Answer::Verdict(VerdictKind::Stale)),
+        answered(M, N, L, Some(RECORD), P, Answer::Refused("stream-capacity-exceeded")),
+        answered(M, N, L, Some(RECORD), P, Answer::Refused("unscheduled")),
+        answered(M, N, L, Some(RECORD), P, Answer::FailedBatch), answered(M, N, L, Some(RECORD), P, Answer::Unscheduled),
         dispatched(None, N, L, late, 1, 2), dispatched(M, N2, L, late, 1, 2), dispatched(M, N, L2, late, 1, 2),
         dispatched(M, N, L, VerdictKind::First, 1, 2), dispatched(M, N, L, late, 2, 2), dispatched(M, N, L, late, 1, 1),
         Event::AdmissionAbandoned { message: None, node: N, life: L, transaction },
@@ -297,7 +298,7 @@ fn admission() -> Vec<Event<'static>> {
     ];
     for transaction in transactions() {
         all.push(Event::Arrived { message: M, node: N, life: L, wall, transaction, passage: P });
-        all.push(Event::Answered { message: M, node: N, life: L, transaction, record: RECORD, passage: P, answer: first });
+        all.push(Event::Answered { message: M, node: N, life: L, transaction, record: Some(RECORD), passage: P, answer: first });
         all.push(Event::AdmissionAbandoned { message: M, node: N, life: L, transaction });
         all.push(Event::Dispatched { message: M, node: N, life: L, transaction, verdict: late, intended_ns: 1, sent_ns: 2 });
     }

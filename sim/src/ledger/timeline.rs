@@ -233,7 +233,7 @@ pub const fn place_of(event: &Event<'_>) -> (Option<NodeId>, Option<Life>) {
         | Event::Ready { node, life }
         | Event::OpenFailed { node, life, .. }
         | Event::Died { node, life, .. }
-        | Event::Panicked { node, life }
+        | Event::Panicked { node, life, .. }
         | Event::DiskAnswered { node, life, .. }
         | Event::ReserveAnswered { node, life, .. }
         | Event::Exposed { node, life, .. }
@@ -246,6 +246,7 @@ pub const fn place_of(event: &Event<'_>) -> (Option<NodeId>, Option<Life>) {
         | Event::Handled { node, life, .. }
         | Event::Engine { node, life, .. } => (Some(node), Some(life)),
         Event::PowerLost { node, .. }
+        | Event::ReplayMissed { node }
         | Event::ClockSet { node, .. }
         | Event::Intended { node, .. }
         | Event::NotSent { node, .. }

@@ -123,7 +123,14 @@ impl FileContent {
     }
 
     /// Writes `bytes` at `offset`.
-    pub(super) fn write(&mut self, operation: u64, offset: usize, bytes: &Bytes, fault: WriteFault, tag: Tag) {
+    pub(super) fn write(
+        &mut self,
+        operation: u64,
+        offset: usize,
+        bytes: &Bytes,
+        fault: WriteFault,
+        tag: Tag,
+    ) {
         if bytes.is_empty() {
             return;
         }
@@ -174,7 +181,8 @@ impl FileContent {
         if self.changes.iter().all(|change| change.clean) {
             return;
         }
-        if self.base.bad.is_empty() && self.changes.iter().all(|change| !change.clean && change.bad.is_none()) {
+        if self.base.bad.is_empty() && self.changes.iter().all(|change| !change.clean && change.bad.is_none())
+        {
             self.base = Platter { blocks: self.now.clone(), size: self.now.len(), bad: Vec::new() };
             self.base_found = self.now_found;
             self.changes = Vec::new();

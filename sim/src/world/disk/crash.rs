@@ -93,7 +93,8 @@ impl Disk {
                 report.names_lost += 1;
             }
         }
-        let names: Vec<u32> = pending.iter().flat_map(|reference| self.forget_change(reference.change)).collect();
+        let names: Vec<u32> =
+            pending.iter().flat_map(|reference| self.forget_change(reference.change)).collect();
         names.into_iter().for_each(|entry| self.tidy(entry));
         self.clear_queues();
         whole_up_to
@@ -160,6 +161,7 @@ impl Disk {
     fn is_reachable(&self, path: &str) -> bool {
         let Some(at) = path.rfind('/') else { return true };
         let above = &path[..at];
-        self.entry_id(above).is_some_and(|entry| self.entries[entry].base.is_some()) && self.is_reachable(above)
+        self.entry_id(above).is_some_and(|entry| self.entries[entry].base.is_some())
+            && self.is_reachable(above)
     }
 }

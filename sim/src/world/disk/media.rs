@@ -11,7 +11,9 @@ impl Disk {
     /// was one.
     pub fn flip_bit(&mut self, path: &DiskPath, bit: u64) -> bool {
         let tag = self.tag;
-        let Some(inode) = self.inode_at(path).filter(|inode| !self.is_directory(*inode)) else { return false };
+        let Some(inode) = self.inode_at(path).filter(|inode| !self.is_directory(*inode)) else {
+            return false;
+        };
         let content = self.content_mut(inode);
         if content.base.blocks.is_empty() {
             return false;
@@ -30,7 +32,9 @@ impl Disk {
     /// Makes one sector of the file under this path unreadable, modulo its number of sectors. Gives whether there was one.
     pub fn break_sector(&mut self, path: &DiskPath, sector: u32) -> bool {
         let tag = self.tag;
-        let Some(inode) = self.inode_at(path).filter(|inode| !self.is_directory(*inode)) else { return false };
+        let Some(inode) = self.inode_at(path).filter(|inode| !self.is_directory(*inode)) else {
+            return false;
+        };
         let content = self.content_mut(inode);
         let sectors = content.base.size.div_ceil(SECTOR_BYTES) as u32;
         if sectors == 0 {

@@ -165,12 +165,6 @@ impl Disk {
         self.read_only = false;
     }
 
-    /// Whether the file system has turned read-only, until the next life.
-    #[must_use]
-    pub const fn is_read_only(&self) -> bool {
-        self.read_only
-    }
-
     /// Operations so far, over all lives: the number that the last one's choices carry.
     #[must_use]
     pub const fn operations(&self) -> u64 {
@@ -181,6 +175,12 @@ impl Disk {
     #[must_use]
     pub const fn used_bytes(&self) -> u64 {
         self.used_bytes
+    }
+
+    /// Whether the file system has turned read-only, until the next life.
+    #[must_use]
+    pub const fn is_read_only(&self) -> bool {
+        self.read_only
     }
 
     /// Files and directories that take memory, reachable by a reader or not: bounded by what is on the disk and what

@@ -87,7 +87,8 @@ impl Disk {
 
     /// Gives a durable name to an inode.
     pub(super) fn place(&mut self, path: &DiskPath, inode: u32) {
-        let directory = if path.as_str().is_empty() { inode } else { self.directory_of(path).unwrap_or(inode) };
+        let directory =
+            if path.as_str().is_empty() { inode } else { self.directory_of(path).unwrap_or(inode) };
         let id = self.entry_for(path, directory);
         self.set_now(id, Some(inode));
         self.set_base(id, Some(inode));
@@ -261,7 +262,8 @@ impl Disk {
 
     /// Pending changes in the order of issue.
     pub(super) fn changes_in_order(&self) -> Vec<ChangeRef> {
-        let all = self.changes.iter().map(|(id, change)| ChangeRef { change: id, operation: change.operation });
+        let all =
+            self.changes.iter().map(|(id, change)| ChangeRef { change: id, operation: change.operation });
         let mut all: Vec<_> = all.collect();
         all.sort_unstable_by_key(|reference| reference.operation);
         all
@@ -294,6 +296,10 @@ impl Disk {
 
     /// Every directory.
     pub(super) fn directories(&self) -> Vec<u32> {
-        self.inodes.iter().filter(|(_, inode)| matches!(inode.node, Node::Directory { .. })).map(|(id, _)| id).collect()
+        self.inodes
+            .iter()
+            .filter(|(_, inode)| matches!(inode.node, Node::Directory { .. }))
+            .map(|(id, _)| id)
+            .collect()
     }
 }

@@ -24,11 +24,7 @@ impl Disk {
     ///
     /// # Panics
     /// When the fault cannot strike such an operation: see [`OpFault::strikes`].
-    pub fn apply(
-        &mut self,
-        request: &DiskRequest,
-        fault: Option<&OpFault>,
-    ) -> Result<DiskAnswer, DiskError> {
+    pub fn apply(&mut self, request: &DiskRequest, fault: Option<&OpFault>) -> Result<DiskAnswer, DiskError> {
         let fault = fault.copied();
         assert!(fault.is_none_or(|fault| fault.strikes(request)), "{fault:?} cannot strike {request:?}");
         self.operation += 1;
@@ -224,7 +220,8 @@ impl Disk {
         let end = match self.capacity_bytes {
             None => FILE_BYTES_MAX,
             Some(capacity) => {
-                let free = capacity.saturating_sub(self.used_bytes) / SECTOR_BYTES as u64 * SECTOR_BYTES as u64;
+                let free =
+                    capacity.saturating_sub(self.used_bytes) / SECTOR_BYTES as u64 * SECTOR_BYTES as u64;
                 FILE_BYTES_MAX.min(self.inodes[inode].allocated_bytes - INODE_BYTES + free)
             }
         };
@@ -262,7 +259,11 @@ impl Disk {
 
     fn read(&self, file: FileHandle) -> Outcome {
         let content = self.content(self.opened(file)?);
-        if content.is_readable() { Ok(DiskAnswer::Bytes(content.now.clone())) } else { Err(DiskErrorKind::Io) }
+        if content.is_readable() {
+            Ok(DiskAnswer::Bytes(content.now.clone()))
+        } else {
+            Err(DiskErrorKind::Io)
+        }
     }
 
     fn rename(&mut self, from: &DiskPath, to: &DiskPath) -> Outcome {

@@ -32,10 +32,15 @@ impl FileContent {
         let sizes = self.surviving_sizes(rule, choose);
         let ordered = rule.profile == DiskProfile::Ordered;
         // A size never precedes its data: what was written up to the last surviving size is whole.
-        let whole = if ordered { sizes.iter().rposition(|(survives, clean)| *survives && !clean) } else { None };
+        let whole =
+            if ordered { sizes.iter().rposition(|(survives, clean)| *survives && !clean) } else { None };
         let mut pen = self.base.pen();
         let mut count = |kept: bool| {
-            if kept { report.contents_kept += 1 } else { report.contents_lost += 1 }
+            if kept {
+                report.contents_kept += 1
+            } else {
+                report.contents_lost += 1
+            }
             kept
         };
         for (index, change) in self.changes.iter().enumerate() {
@@ -124,7 +129,9 @@ impl FileContent {
         if choices.len() > ENUMERATED_CHOICES {
             resolve(&mut |_| false);
             for change in &self.changes {
-                resolve(&mut |choice| matches!(choice, Choice::Size { operation, .. } | Choice::Sector { operation, .. } if operation <= change.operation));
+                resolve(
+                    &mut |choice| matches!(choice, Choice::Size { operation, .. } | Choice::Sector { operation, .. } if operation <= change.operation),
+                );
             }
             return false;
         }

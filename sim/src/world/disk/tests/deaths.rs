@@ -46,7 +46,11 @@ fn handles_and_locks_of_a_dead_life_do_nothing() {
     disk.does(lock.clone());
     disk.close(file);
     disk.apply_partly(&write, &mut |_| true);
-    assert_eq!(disk.ask(lock, None), Err(DiskErrorKind::Locked), "the old handle does not close the new lock");
+    assert_eq!(
+        disk.ask(lock, None),
+        Err(DiskErrorKind::Locked),
+        "the old handle does not close the new lock"
+    );
     assert_eq!(disk.read("d/a"), Ok(Bytes::new()));
 }
 

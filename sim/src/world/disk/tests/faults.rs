@@ -130,7 +130,8 @@ fn a_failed_directory_flush_may_turn_the_file_system_read_only_until_the_next_li
     let mut disk = disk(DiskProfile::Strict);
     let file = disk.durable("d/a", record(1, 10));
     let flush = DiskRequest::FlushDirectory { path: path("d") };
-    disk.ask(flush.clone(), Some(OpFault::FailedDirectoryFlush { read_only: true })).expect_err("it is struck");
+    disk.ask(flush.clone(), Some(OpFault::FailedDirectoryFlush { read_only: true }))
+        .expect_err("it is struck");
     for request in [
         DiskRequest::Create { path: path("d/b") },
         DiskRequest::Create { path: path("d/a") },
