@@ -9,6 +9,7 @@ mod crashes;
 mod disks;
 mod load;
 mod network;
+mod scenes;
 mod shape;
 
 use super::dice::Dice;
@@ -117,6 +118,7 @@ pub fn generate(scenario: &Scenario, seed: u64) -> Plan {
     let mut draft = Draft { scenario, seed, chaos_us, end_us, shape, actions, faults, lives };
     let engines = engines(&draft);
     load::draw(&mut draft, &engines);
+    scenes::draw(&mut draft);
     adversaries::draw(&mut draft);
     crashes::draw(&mut draft);
     disks::draw(&mut draft);
