@@ -11,6 +11,8 @@ mod load;
 mod network;
 mod scenes;
 mod shape;
+#[cfg(test)]
+mod tests;
 
 use super::dice::Dice;
 use super::fault::{DiskFault, DiskOperation, LinkFault};
