@@ -9,6 +9,14 @@ pub struct Entry {
     pub text: &'static str,
 }
 
+impl Entry {
+    /// What the scenario is for, as its file says.
+    pub fn about(&self) -> String {
+        let line = self.text.lines().find_map(|line| line.strip_prefix("about = \""));
+        line.map_or_else(String::new, |about| about.trim_end_matches('"').to_owned())
+    }
+}
+
 macro_rules! catalogue {
     ($($name:literal)*) => {
         /// Every scenario, in the order in which `all` runs them.

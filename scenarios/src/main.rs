@@ -1,9 +1,13 @@
 //! The command `groundhog`.
 
+mod campaign;
 mod catalogue;
 mod command;
+mod exit;
 mod names;
+mod print;
 mod scenario_file;
+mod simulate;
 mod target;
 
 fn main() -> std::process::ExitCode {

@@ -105,6 +105,15 @@ pub enum TargetError {
         /// The nearest name.
         nearest: Option<String>,
     },
+    /// A plan is needed.
+    #[error("{path} is no plan: `groundhog plan` and `groundhog run --out` write them", path = .path.display())]
+    NotAPlan {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// Options that cannot be, or not together.
+    #[error("{0}")]
+    Call(String),
     /// A setting without a value.
     #[error("--set {0}: expected key=value")]
     Setting(String),
@@ -114,8 +123,17 @@ fn near(nearest: Option<&str>) -> String {
     nearest.map_or_else(String::new, |near| format!("; the nearest is `{near}`"))
 }
 
-/// Reads `--set key=value`.
-pub fn setting(text: &str) -> Result<Setting, TargetError> {
+/// Reads every `--set key=value`.
+pub fn settings(texts: &[String]) -> Result<Vec<Setting>, TargetError> {
+    texts.iter().map(|text| setting(text)).collect()
+}
+
+/// Reads every `--flaw id`.
+pub fn flaws(ids: &[String]) -> Result<Vec<Flaw>, TargetError> {
+    ids.iter().map(|id| flaw(id)).collect()
+}
+
+fn setting(text: &str) -> Result<Setting, TargetError> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => {
             Ok(Setting { key: key.trim().to_owned(), value: value.trim().to_owned() })
@@ -124,8 +142,7 @@ pub fn setting(text: &str) -> Result<Setting, TargetError> {
     }
 }
 
-/// Reads `--flaw id`.
-pub fn flaw(id: &str) -> Result<Flaw, TargetError> {
+fn flaw(id: &str) -> Result<Flaw, TargetError> {
     let unknown = || TargetError::Name {
         kind: "flaw",
         name: id.to_owned(),

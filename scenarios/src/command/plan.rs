@@ -1,8 +1,10 @@
 //! `groundhog plan`: the plan of one seed, as text.
 
-use crate::target::{self, TargetError};
+use super::CallError;
+use crate::exit::Exit;
+use crate::print::text;
+use crate::target;
 use clap::Args;
-use std::process::ExitCode;
 
 #[derive(Args)]
 pub struct Arguments {
@@ -20,22 +22,11 @@ pub struct Arguments {
 }
 
 /// Prints it.
-pub fn main(arguments: &Arguments) -> ExitCode {
-    match plans(arguments) {
-        Ok(text) => {
-            print!("{text}");
-            ExitCode::SUCCESS
-        }
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::from(2)
-        }
+pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
+    let settings = target::settings(&arguments.set)?;
+    let flaws = target::flaws(&arguments.flaw)?;
+    for target in target::find(&arguments.scenario, &settings)? {
+        text::out(&target.plan(arguments.seed, &flaws).to_json());
     }
-}
-
-fn plans(arguments: &Arguments) -> Result<String, TargetError> {
-    let settings = arguments.set.iter().map(|text| target::setting(text)).collect::<Result<Vec<_>, _>>()?;
-    let flaws = arguments.flaw.iter().map(|id| target::flaw(id)).collect::<Result<Vec<_>, _>>()?;
-    let targets = target::find(&arguments.scenario, &settings)?;
-    Ok(targets.iter().map(|target| target.plan(arguments.seed, &flaws).to_json()).collect())
+    Ok(Exit::Held)
 }

@@ -4,6 +4,8 @@
 
 mod error;
 mod reader;
+#[cfg(test)]
+mod tests;
 
 pub use error::{ScenarioError, nearest};
 pub use reader::Setting;

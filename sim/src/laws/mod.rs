@@ -23,7 +23,7 @@ use crate::outcome::Violation;
 use crate::plan::Plan;
 use crate::units::{NodeId, SimTime};
 use groundhog_engine::host::observe::RecordName;
-use reading::RecordReader;
+pub use reading::RecordReader;
 use std::sync::Arc;
 
 /// Whether a law reads only what the world observes, or also what an engine reports.

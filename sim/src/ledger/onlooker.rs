@@ -20,6 +20,8 @@ pub struct Line<'a> {
     pub node: Option<NodeId>,
     /// The text.
     pub text: &'a str,
+    /// Its encoding, which alone tells two events apart.
+    pub encoded: &'a [u8],
 }
 
 /// Takes the lines of a timeline.
@@ -63,7 +65,7 @@ impl Onlooker {
         let (node, _) = place_of(event);
         let text = self.timeline.line(at, event);
         if let Some(sink) = &mut self.sink {
-            sink(&Line { index, at, node, text });
+            sink(&Line { index, at, node, text, encoded });
         }
         if self.tail_lines > 0 {
             let mut line = if self.tail.len() == self.tail_lines {

@@ -9,7 +9,10 @@ mod crashes;
 mod disks;
 mod load;
 mod network;
+mod scenes;
 mod shape;
+#[cfg(test)]
+mod tests;
 
 use super::dice::Dice;
 use super::fault::{DiskFault, DiskOperation, LinkFault};
@@ -117,6 +120,7 @@ pub fn generate(scenario: &Scenario, seed: u64) -> Plan {
     let mut draft = Draft { scenario, seed, chaos_us, end_us, shape, actions, faults, lives };
     let engines = engines(&draft);
     load::draw(&mut draft, &engines);
+    scenes::draw(&mut draft);
     adversaries::draw(&mut draft);
     crashes::draw(&mut draft);
     disks::draw(&mut draft);
