@@ -4,11 +4,14 @@ use super::names::Names;
 use super::reading::{ReadRecord, RecordReader, RecordValue, ReferenceWindow};
 use super::{Law, RecordImage, Setting, View};
 use crate::ledger::event::{Answer, Event, Passage, Transaction};
+use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
-use crate::plan::{Costs, Death, DiskLatency, Engines, Plan, Profile};
+use crate::plan::{
+    Act, Action, Burst, ClockPlan, Costs, Death, DiskLatency, Engines, NodePlan, Plan, Profile,
+};
 use crate::units::{ActionId, Life, MessageId, NodeId, SimTime};
 use bytes::Bytes;
-use groundhog_engine::host::observe::{BatchNumber, EngineEvent, RecordName, TransitionNumber};
+use groundhog_engine::host::observe::{BatchNumber, Decision, EngineEvent, RecordName, TransitionNumber};
 use groundhog_engine::identity::Did;
 use groundhog_engine::streams::key::{Class, NetworkId, StreamKey, Table};
 use groundhog_engine::streams::window::VerdictKind;
@@ -48,6 +51,27 @@ pub fn message(ordinal: u32) -> MessageId {
     MessageId { action: ActionId(0), ordinal }
 }
 
+/// [`Ledger::plan`] with four nodes and one burst of application messages, action 0.
+pub fn plan_of_a_burst(node: u16, to: u16, count: u32) -> Plan {
+    let burst = Burst {
+        to: NodeId(to),
+        via: None,
+        class: Class::Application,
+        count,
+        every_us: 0,
+        bytes: 1,
+        copies: 1,
+        copy_every_us: 0,
+        cancel_reserve_every: 0,
+        cancel_admit_every: 0,
+        cancel_after_us: 0,
+    };
+    let clock = ClockPlan::default();
+    let nodes = (0..4).map(|node| NodePlan { id: NodeId(node), cores: 1, clock }).collect();
+    let action = Action { id: ActionId(0), at_us: 0, node: NodeId(node), act: Act::Send(burst) };
+    Plan { nodes, actions: vec![action], ..Ledger::plan() }
+}
+
 /// A record's name out of a number.
 pub fn record(number: u8) -> RecordName {
     RecordName([number; 20])
@@ -70,6 +94,51 @@ fn name(table: Table, stream: &StreamKey) -> RecordName {
     (name[8], name[9]) = (stream.class as u8, table as u8);
     RecordName(name)
 }
+
+/// A verdict on the transaction of `sequence` from node 1 to node 3 whose digest is all ones.
+pub fn judgement(
+    transition: u64,
+    sequence: u64,
+    verdict: VerdictKind,
+    staged: Option<u64>,
+) -> EngineEvent<'static> {
+    EngineEvent::Transition {
+        transition: TransitionNumber(transition),
+        stream: &STREAM,
+        table: Table::Receiver,
+        record: receiver_record(1, 3),
+        decision: Decision::Verdict { verdict, sequence: Sequence(sequence), digest: [1; 32] },
+        staged: staged.map(BatchNumber),
+    }
+}
+
+/// An admission by advance that staged its record; its digest is all `tag`.
+pub fn admission(transition: u64, sequence: u64, tag: u8, batch: u64) -> EngineEvent<'static> {
+    let (verdict, digest) = (VerdictKind::Advance, [tag; 32]);
+    EngineEvent::Transition {
+        transition: TransitionNumber(transition),
+        stream: &STREAM,
+        table: Table::Receiver,
+        record: receiver_record(1, 3),
+        decision: Decision::Verdict { verdict, sequence: Sequence(sequence), digest },
+        staged: Some(BatchNumber(batch)),
+    }
+}
+
+/// A reservation of one sequence from node 1 to node 3.
+pub fn reservation(transition: u64, first: u64, lease: u64, staged: Option<u64>) -> EngineEvent<'static> {
+    let (first, lease) = (Sequence(first), Sequence(lease));
+    EngineEvent::Transition {
+        transition: TransitionNumber(transition),
+        stream: &STREAM,
+        table: Table::Sender,
+        record: sender_record(1, 3),
+        decision: Decision::Reserved { first, last: first, lease },
+        staged: staged.map(BatchNumber),
+    }
+}
+
+static STREAM: std::sync::LazyLock<StreamKey> = std::sync::LazyLock::new(|| stream(1, 3));
 
 /// A plain encoding: origin, destination, class, table, then the lease, or sequence and digest word of each slot taken.
 fn read(value: &[u8]) -> Option<ReadRecord> {
@@ -285,19 +354,26 @@ impl<L: Law> Ledger<L> {
     /// Any event.
     pub fn event(&mut self, event: &Event<'_>) {
         self.at = self.at.plus_ns(1_000);
-        if self.law.reads().holds(crate::ledger::kind::EventKind::of(event)) {
+        if self.law.reads().holds(EventKind::of(event)) {
             self.law.event(self.at, event, &self.view, &mut self.broken);
         }
     }
 
-    /// A life ends by process death or loss of power and the next is ready.
-    pub fn died(&mut self, node: u16, death: Death) {
+    /// A life ends by process death or loss of power, and no other begins.
+    pub fn died_unopened(&mut self, node: u16, death: Death) {
         let life = self.life(node);
         let at = NodeId(node);
         self.event(&Event::Died { node: at, life, death, during: None, gathering: false, fault: None });
         if death == Death::Power {
             self.event(&Event::PowerLost { node: at, kept: 0, lost: 0 });
         }
+    }
+
+    /// A life ends by process death or loss of power and the next is ready.
+    pub fn died(&mut self, node: u16, death: Death) {
+        self.died_unopened(node, death);
+        let life = self.life(node);
+        let at = NodeId(node);
         let life = Life(life.0 + 1);
         self.lives.insert(node, life.0);
         self.event(&Event::Booted { node: at, life, wall: WallMs(0) });
@@ -368,23 +444,74 @@ impl<L: Law> Ledger<L> {
         );
     }
 
-    /// The run ends; what was broken, in words.
-    pub fn finish(mut self) -> Vec<String> {
-        self.law.end(self.at, &self.view, &mut self.broken);
-        self.broken.iter().for_each(|violation| assert_eq!(violation.law, self.law.id()));
-        self.broken.into_iter().map(|violation| violation.saw).collect()
+    /// A batch begins to be written.
+    pub fn closed(&mut self, node: u16, batch: u64) {
+        self.engine(
+            node,
+            EngineEvent::BatchClosed { batch: BatchNumber(batch), records: &[], transitions: 0 },
+        );
     }
 
-    /// The law itself, for the limits that it counted.
-    pub fn law(&self) -> &L {
-        &self.law
+    /// A batch is durable.
+    pub fn durable(&mut self, node: u16, batch: u64) {
+        self.engine(node, EngineEvent::BatchDurable { batch: BatchNumber(batch) });
+    }
+
+    /// A batch failed.
+    pub fn failed(&mut self, node: u16, batch: u64, undone: u32) {
+        let batch = BatchNumber(batch);
+        self.engine(node, EngineEvent::BatchFailed { batch, undone, state_digest: [0; 32] });
+    }
+
+    /// The run ends; what was broken, in words.
+    pub fn finish(self) -> Vec<String> {
+        self.finish_with_limits().0
+    }
+
+    /// The run ends; what was broken, in words, and the limits that the law counted.
+    pub fn finish_with_limits(mut self) -> (Vec<String>, BTreeMap<&'static str, u64>) {
+        self.law.end(self.at, &self.view, &mut self.broken);
+        self.broken.iter().for_each(|violation| assert_eq!(violation.law, self.law.id()));
+        let mut limits = BTreeMap::new();
+        self.law.limits(&mut limits);
+        (self.broken.into_iter().map(|violation| violation.saw).collect(), limits)
+    }
+}
+
+impl Law for Box<dyn Law> {
+    fn id(&self) -> &'static str {
+        (**self).id()
+    }
+
+    fn kind(&self) -> super::LawKind {
+        (**self).kind()
+    }
+
+    fn states(&self) -> &'static str {
+        (**self).states()
+    }
+
+    fn reads(&self) -> EventMask {
+        (**self).reads()
+    }
+
+    fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
+        (**self).event(at, event, view, broken);
+    }
+
+    fn limits(&self, into: &mut BTreeMap<&'static str, u64>) {
+        (**self).limits(into);
+    }
+
+    fn end(&mut self, at: SimTime, view: &dyn View, broken: &mut Vec<Violation>) {
+        (**self).end(at, view, broken);
     }
 }
 
 /// Every law names itself and reads something.
 pub fn assert_well_formed(law: &dyn Law) {
     assert!(
-        law.id().contains('/') && !law.states().is_empty() && law.reads() != crate::ledger::kind::EventMask::NONE,
+        law.id().contains('/') && !law.states().is_empty() && law.reads() != EventMask::NONE,
         "{}",
         law.id()
     );
