@@ -172,8 +172,9 @@ impl<S: State> Core<S> {
         depends
     }
 
-    /// Where a transition waits: the latest pending batch that it can have been computed from.
-    pub(super) fn join_pending(&mut self) -> Arc<Batch> {
+    /// Where a transition waits: the latest pending batch that it can have been computed from. What it changed without
+    /// writing is taken back with that batch; where nothing is pending it stands.
+    pub(super) fn join_pending(&mut self, unwritten: Option<(TransitionNumber, S::Undo)>) -> Arc<Batch> {
         let pending = if !self.gathering.is_empty() {
             &mut self.gathering
         } else if let Some(in_flight) = &mut self.in_flight {
@@ -182,6 +183,7 @@ impl<S: State> Core<S> {
             return Arc::clone(&self.settled);
         };
         pending.transitions += 1;
+        pending.undo.extend(unwritten);
         Arc::clone(&pending.batch)
     }
 

@@ -86,6 +86,8 @@ pub struct Staging<'a, S: State> {
     staged: SmallVec<[S::Key; 4]>,
     depends: SmallVec<[S::Key; 4]>,
     undo: &'a mut Vec<(TransitionNumber, S::Undo)>,
+    unwritten: Option<S::Undo>,
+    releases_early: bool,
 }
 
 impl<S: State> Staging<'_, S> {
@@ -94,6 +96,18 @@ impl<S: State> Staging<'_, S> {
     pub fn stage(&mut self, key: S::Key, undo: S::Undo) {
         self.staged.push(key);
         self.undo.push((self.transition, undo));
+    }
+
+    /// The tables were changed in memory alone and nothing is to be written: `undo` takes the change back if the
+    /// result fails with the batch that it waits for. Not beside [`Staging::stage`], and once a transition.
+    pub fn stage_unwritten(&mut self, undo: S::Undo) {
+        assert!(self.staged.is_empty() && self.unwritten.is_none(), "one effect that is not written, alone");
+        self.unwritten = Some(undo);
+    }
+
+    /// The result is returned before anything is durable: what no correct engine does, for its flaws.
+    pub(crate) fn release_early(&mut self) {
+        self.releases_early = true;
     }
 
     /// The result was computed from the record of `key`, whether it is there or not.
@@ -211,19 +225,22 @@ impl<S: State> GroupCommit<S> {
             staged: SmallVec::new(),
             depends: SmallVec::new(),
             undo: &mut core.gathering.undo,
+            unwritten: None,
+            releases_early: false,
         };
         let value = run(&mut core.state, &mut staging);
-        let Staging { staged, mut depends, .. } = staging;
+        let Staging { staged, mut depends, unwritten, releases_early, .. } = staging;
         staged.iter().for_each(|key| core.mark_dirty(*key));
         let roles = Roles::of(staged.iter().map(|key| core.state.table(*key)));
         depends.extend(staged.iter().copied());
         let depends = core.generations_of(&mut depends);
-        let batch = if shared.flaws.has(Flaw::EarlyRelease)
+        let batch = if releases_early
+            || shared.flaws.has(Flaw::EarlyRelease)
             || (shared.flaws.has(Flaw::EarlyReleaseOfRefusals) && staged.is_empty())
         {
             Arc::clone(&core.settled)
         } else {
-            core.join_pending()
+            core.join_pending(unwritten.map(|undo| (transition, undo)))
         };
         if !staged.is_empty() {
             let step = EngineEvent::Step { step: Step::Gathering, batch: core.gathering.number(), roles };

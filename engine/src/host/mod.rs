@@ -4,7 +4,10 @@
 //! [`Host`]. Engines draw no randomness: ids and keys are arguments.
 
 pub mod disk;
+pub mod native;
 pub mod observe;
+#[cfg(test)]
+pub(crate) mod test_machine;
 
 use crate::units::{MonotonicNs, WallMs};
 use disk::{DirectoryEntry, DiskAnswer, DiskError, DiskPath, DiskRequest, FileHandle};

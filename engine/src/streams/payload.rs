@@ -5,7 +5,7 @@
 
 use super::key::NetworkId;
 use super::transaction::{
-    DELEGATION_MAX_BYTES, Transaction, TransactionError, bytes_of, put_delegation, read_delegation,
+    DELEGATION_MAX_BYTES, DecodeError, Transaction, bytes_of, put_delegation, read_delegation,
 };
 use super::wire::Reader;
 use crate::host::Work;
@@ -28,17 +28,6 @@ pub struct Payload {
     pub signature: Signature,
 }
 
-/// Why bytes are not a payload.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PayloadError {
-    /// They do not begin with the marker; nothing more was read.
-    #[error("the bytes do not begin with the marker of a payload")]
-    NoMarker,
-    /// What follows the marker is wrong.
-    #[error(transparent)]
-    Transaction(#[from] TransactionError),
-}
-
 impl Payload {
     /// The payload that `hop` sends on: an origin its own transaction, a relay another's.
     #[must_use]
@@ -58,16 +47,16 @@ impl Payload {
     /// Reads a payload. The data of its transaction is a view of `bytes`.
     ///
     /// # Errors
-    /// [`PayloadError`].
-    pub fn decode(bytes: Bytes) -> Result<Self, PayloadError> {
+    /// [`DecodeError`].
+    pub fn decode(bytes: Bytes) -> Result<Self, DecodeError> {
         if !bytes.starts_with(PAYLOAD_MARKER) {
-            return Err(PayloadError::NoMarker);
+            return Err(DecodeError::NoMarker);
         }
         let mut reader = Reader::new(&bytes, PAYLOAD_MARKER.len());
         let transaction = Transaction::read(&bytes, &mut reader)?;
-        let delegation = read_delegation(&mut reader).map_err(TransactionError::from)?;
-        let signature = Signature(reader.array("hop's signature").map_err(TransactionError::from)?);
-        reader.end().map_err(TransactionError::from)?;
+        let delegation = read_delegation(&mut reader)?;
+        let signature = Signature(reader.array("hop's signature")?);
+        reader.end()?;
         Ok(Self { encoded: bytes, transaction, delegation, signature })
     }
 

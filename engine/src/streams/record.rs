@@ -130,7 +130,7 @@ pub enum RecordError {
 #[derive(Serialize, Deserialize)]
 enum Layout {
     Sender(StreamKey, Sequence),
-    Receiver(StreamKey, LayoutWindow, Vec<CustodyEntry>, Introducer, #[serde(with = "instant")] WallMs),
+    Receiver(StreamKey, Box<LayoutWindow>, Vec<CustodyEntry>, Introducer, #[serde(with = "instant")] WallMs),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -165,8 +165,8 @@ pub fn decode(value: &[u8]) -> Result<Stored, RecordError> {
     }
     match layout {
         Layout::Sender(key, leased) => Ok(Stored::Sender { key, leased }),
-        Layout::Receiver(key, LayoutWindow { high, accepted }, custody, introducer, spent) => {
-            let window = Window::restore(high, &accepted)?;
+        Layout::Receiver(key, window, custody, introducer, spent) => {
+            let window = Window::restore(window.high, &window.accepted)?;
             if custody.len() > CUSTODY_MAX_ENTRIES {
                 return Err(RecordError::CustodyTooLong { entries: custody.len() });
             }

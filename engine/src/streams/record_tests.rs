@@ -158,7 +158,7 @@ proptest! {
         let receiver = encode_receiver(&key, &window, &custody, introducer, WallMs(spent));
         let accepted = window.slots().map(|slot| slot.copied());
         let layout = LayoutWindow { high: window.high(), accepted };
-        let layout = Layout::Receiver(key, layout, custody.clone(), introducer, WallMs(spent));
+        let layout = Layout::Receiver(key, Box::new(layout), custody.clone(), introducer, WallMs(spent));
         prop_assert_eq!(&receiver, &postcard::to_allocvec(&layout).unwrap());
         let expected = Stored::Receiver { key, window, custody, introducer, spent: WallMs(spent) };
         prop_assert_eq!(decode(&receiver), Ok(expected));

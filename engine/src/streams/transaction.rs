@@ -151,7 +151,7 @@ impl Transaction {
     }
 
     /// Reads a transaction from `bytes` at the reader's place. Nothing is copied but the fixed fields.
-    pub(super) fn read(bytes: &Bytes, reader: &mut Reader<'_>) -> Result<Self, TransactionError> {
+    pub(super) fn read(bytes: &Bytes, reader: &mut Reader<'_>) -> Result<Self, DecodeError> {
         let start = reader.position();
         let destination = Did(reader.array("destination")?);
         let id = TransactionId(reader.array("transaction id")?);
@@ -242,9 +242,12 @@ impl Transaction {
     }
 }
 
-/// Why bytes are not a transaction.
+/// Why bytes are not a payload, or not evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum TransactionError {
+pub enum DecodeError {
+    /// They do not begin with the marker; nothing more was read.
+    #[error("the bytes do not begin with the marker")]
+    NoMarker,
     /// See [`WireError`].
     #[error(transparent)]
     Wire(#[from] WireError),

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::identity::signing::KeyPair;
-use crate::streams::payload::{PAYLOAD_MARKER, Payload, PayloadError};
+use crate::streams::payload::{PAYLOAD_MARKER, Payload};
 use proptest::prelude::*;
 use serde::Serialize;
 
@@ -130,16 +130,16 @@ fn payloads_without_the_marker_are_refused_before_they_are_read() {
     let transaction = Transaction::sign(&draft(&[12]), &signer(1), NETWORK, Crypto::KeyedHash).unwrap();
     let payload = Payload::sign(transaction, &signer(2), NETWORK, Crypto::KeyedHash);
     let whole = payload.encoded();
-    assert_eq!(Payload::decode(whole.slice(1..)).unwrap_err(), PayloadError::NoMarker);
-    assert_eq!(Payload::decode(Bytes::new()).unwrap_err(), PayloadError::NoMarker);
+    assert_eq!(Payload::decode(whole.slice(1..)).unwrap_err(), DecodeError::NoMarker);
+    assert_eq!(Payload::decode(Bytes::new()).unwrap_err(), DecodeError::NoMarker);
     let short = Payload::decode(whole.slice(..whole.len() - 1)).unwrap_err();
-    assert!(matches!(short, PayloadError::Transaction(TransactionError::Wire(WireError::Short { .. }))));
+    assert!(matches!(short, DecodeError::Wire(WireError::Short { .. })));
     let mut long = whole.to_vec();
     long.push(0);
     let long = Payload::decode(Bytes::from(long)).unwrap_err();
-    assert_eq!(long, PayloadError::Transaction(TransactionError::Wire(WireError::Trailing { bytes: 1 })));
+    assert_eq!(long, DecodeError::Wire(WireError::Trailing { bytes: 1 }));
     let marker_alone = Payload::decode(Bytes::from_static(PAYLOAD_MARKER)).unwrap_err();
-    assert!(matches!(marker_alone, PayloadError::Transaction(TransactionError::Wire(_))));
+    assert!(matches!(marker_alone, DecodeError::Wire(_)));
 }
 
 #[test]

@@ -96,6 +96,7 @@ pub struct Verified {
     payload: Payload,
     stream: StreamKey,
     digest: Digest,
+    at: WallMs,
 }
 
 impl Verified {
@@ -121,6 +122,12 @@ impl Verified {
     #[must_use]
     pub const fn digest(&self) -> &Digest {
         &self.digest
+    }
+
+    /// The instant that it verified at, by this node's clock.
+    #[must_use]
+    pub const fn at(&self) -> WallMs {
+        self.at
     }
 
     /// The payload itself, to be sent on.
@@ -152,24 +159,12 @@ impl Verifier {
     /// # Errors
     /// [`VerifyError`].
     pub fn verify(&mut self, payload: Payload, now: WallMs) -> Result<Verified, VerifyError> {
-        live(&payload.transaction, now)?;
         let transaction = &payload.transaction;
+        live(transaction, now)?;
         let hash = transaction.signed_hash();
-        let numbers = [transaction.issued.0, transaction.lifetime_ms];
         self.work.hashed_bytes += bytes_of(transaction.data().len());
-        let mut check = |proof, purpose, delegation: &Delegation, signature| {
-            let origin = self.delegated(proof, delegation, now)?;
-            self.work.verifications += 1;
-            let statement = Statement::new(purpose, self.network_id, &hash, numbers);
-            if delegation.delegatee.verifies(self.crypto, &statement, signature) {
-                Ok(origin)
-            } else {
-                Err(VerifyError::BadSignature { proof })
-            }
-        };
-        let origin =
-            check(Proof::Transaction, Purpose::Transaction, &transaction.delegation, &transaction.signature)?;
-        check(Proof::Payload, Purpose::Payload, &payload.delegation, &payload.signature)?;
+        let origin = self.check(Proof::Transaction, &payload, &hash, now)?;
+        self.check(Proof::Payload, &payload, &hash, now)?;
 
         let digest = transaction.digest();
         self.work.hashed_bytes += bytes_of(transaction.encoded().len());
@@ -180,13 +175,34 @@ impl Verifier {
             transaction.class(),
             self.flaws,
         );
-        Ok(Verified { payload, stream, digest })
+        Ok(Verified { payload, stream, digest, at: now })
     }
 
-    fn delegated(&mut self, proof: Proof, delegation: &Delegation, now: WallMs) -> Result<Did, VerifyError> {
-        let (verified, origin) = self.delegations.check(delegation, now, self.network_id, self.crypto);
+    /// One proof of a payload, which signs `hash`. Gives the delegator.
+    fn check(
+        &mut self,
+        proof: Proof,
+        payload: &Payload,
+        hash: &[u8; 32],
+        now: WallMs,
+    ) -> Result<Did, VerifyError> {
+        let (purpose, delegation, signature) = match proof {
+            Proof::Transaction => {
+                (Purpose::Transaction, &payload.transaction.delegation, &payload.transaction.signature)
+            }
+            Proof::Payload => (Purpose::Payload, &payload.delegation, &payload.signature),
+        };
+        let (verified, delegator) = self.delegations.check(delegation, now, self.network_id, self.crypto);
         self.work.verifications += u32::from(verified);
-        origin.map_err(|error| VerifyError::Delegation { proof, error })
+        let delegator = delegator.map_err(|error| VerifyError::Delegation { proof, error })?;
+        let numbers = [payload.transaction.issued.0, payload.transaction.lifetime_ms];
+        let statement = Statement::new(purpose, self.network_id, hash, numbers);
+        self.work.verifications += 1;
+        if delegation.delegatee.verifies(self.crypto, &statement, signature) {
+            Ok(delegator)
+        } else {
+            Err(VerifyError::BadSignature { proof })
+        }
     }
 
     /// The work done since this was last asked, for the caller to charge.
@@ -195,9 +211,29 @@ impl Verifier {
     }
 }
 
+/// Whether the origin's proof over `transaction` counts at `now`; then the origin.
+pub(super) fn verify_transaction(
+    transaction: &Transaction,
+    now: WallMs,
+    network_id: NetworkId,
+    crypto: Crypto,
+    delegations: &mut VerifiedDelegations,
+) -> Result<Did, VerifyError> {
+    live(transaction, now)?;
+    let proof = Proof::Transaction;
+    let (_, origin) = delegations.check(&transaction.delegation, now, network_id, crypto);
+    let origin = origin.map_err(|error| VerifyError::Delegation { proof, error })?;
+    let statement = transaction.statement(Purpose::Transaction, network_id);
+    if transaction.delegation.delegatee.verifies(crypto, &statement, &transaction.signature) {
+        Ok(origin)
+    } else {
+        Err(VerifyError::BadSignature { proof })
+    }
+}
+
 /// Whether a transaction may be delivered at `now`: the tolerance counts at its beginning, never at its end, for what a
 /// stream forgets rests on the end (decision 5).
-pub(super) const fn live(transaction: &Transaction, now: WallMs) -> Result<(), VerifyError> {
+const fn live(transaction: &Transaction, now: WallMs) -> Result<(), VerifyError> {
     let lifetime_ms = transaction.lifetime_ms;
     if lifetime_ms > LIFETIME_MAX_MS {
         return Err(VerifyError::LifetimeTooLong { lifetime_ms });

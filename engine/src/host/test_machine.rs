@@ -1,0 +1,317 @@
+//! A machine for the engine's own tests: a disk in memory whose operations can be held, failed and read back.
+//!
+//! Promise: every operation is answered at its first poll unless a test holds or fails it, and is logged in the order
+//! in which it was begun. It keeps everything; what a power failure takes is tested against the simulated disk.
+
+use super::disk::FileHandle;
+use super::disk::{DirectoryEntry, DiskAnswer, DiskError, DiskErrorKind, DiskPath, DiskRequest, EntryKind};
+use super::observe::{BatchNumber, Decision, EngineEvent, Step, TransitionNumber};
+use super::{Host, Machine, Unscheduled, Work};
+use crate::host::observe::RecordName;
+use crate::units::{MonotonicNs, WallMs};
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+use tokio::sync::watch;
+
+/// An engine's report, kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Seen {
+    Released(TransitionNumber, Vec<(RecordName, BatchNumber)>),
+    Closed(BatchNumber, Vec<(RecordName, Option<u32>)>, u32),
+    Step(Step, BatchNumber),
+    Durable(BatchNumber),
+    Failed(BatchNumber, u32, [u8; 32]),
+    CallerGone(TransitionNumber),
+    Opened(u32, u32),
+    Transition(TransitionNumber, RecordName, Decision, Option<BatchNumber>),
+}
+
+#[derive(Default)]
+struct Disk {
+    files: BTreeMap<DiskPath, Bytes>,
+    directories: BTreeSet<DiskPath>,
+    locked: BTreeSet<DiskPath>,
+    handles: BTreeMap<u64, DiskPath>,
+    last_handle: u64,
+    log: Vec<String>,
+    seen: Vec<Seen>,
+    /// Verb and part of a path of operations to fail, each once, with or without their effect.
+    failures: Vec<(&'static str, String, DiskErrorKind, bool)>,
+    tasks: Vec<tokio::task::AbortHandle>,
+}
+
+/// See the module.
+pub(crate) struct TestMachine {
+    disk: Mutex<Disk>,
+    hold: watch::Sender<Option<&'static str>>,
+    going_down: AtomicBool,
+}
+
+impl TestMachine {
+    pub(crate) fn new() -> Arc<Self> {
+        let (hold, _) = watch::channel(None);
+        Arc::new(Self { disk: Mutex::default(), hold, going_down: AtomicBool::new(false) })
+    }
+
+    pub(crate) fn host(self: &Arc<Self>) -> Host {
+        Host::new(Arc::clone(self) as Arc<dyn Machine>)
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Disk> {
+        self.disk.lock().expect("no test panics while it holds the disk")
+    }
+
+    /// From now on operations of this verb begin and do not end.
+    pub(crate) fn hold(&self, verb: &'static str) {
+        self.hold.send_replace(Some(verb));
+    }
+
+    /// What was held ends.
+    pub(crate) fn let_go(&self) {
+        self.hold.send_replace(None);
+    }
+
+    /// The next operation of this verb on a path that contains `part` fails, without any effect.
+    pub(crate) fn fail(&self, verb: &'static str, part: &str, kind: DiskErrorKind) {
+        self.locked().failures.push((verb, part.to_owned(), kind, false));
+    }
+
+    /// The same, after its effect.
+    pub(crate) fn fail_after_effect(&self, verb: &'static str, part: &str, kind: DiskErrorKind) {
+        self.locked().failures.push((verb, part.to_owned(), kind, true));
+    }
+
+    /// Takes one failure back that has not happened; `false` where none is left.
+    pub(crate) fn take_failure(&self) -> bool {
+        self.locked().failures.pop().is_some()
+    }
+
+    /// Ends every task and forgets every handle, as the death of a process does.
+    pub(crate) fn crash(&self) {
+        let mut disk = self.locked();
+        let tasks = std::mem::take(&mut disk.tasks);
+        disk.handles.clear();
+        disk.locked.clear();
+        drop(disk);
+        tasks.iter().for_each(tokio::task::AbortHandle::abort);
+    }
+
+    pub(crate) fn shutdown(&self) {
+        self.going_down.store(true, Ordering::SeqCst);
+    }
+
+    /// The operations so far, which are then forgotten.
+    pub(crate) fn take_log(&self) -> Vec<String> {
+        std::mem::take(&mut self.locked().log)
+    }
+
+    /// The reports so far, which are then forgotten.
+    pub(crate) fn take_seen(&self) -> Vec<Seen> {
+        std::mem::take(&mut self.locked().seen)
+    }
+
+    /// The names in a directory.
+    pub(crate) fn names(&self, directory: &DiskPath) -> Vec<String> {
+        let disk = self.locked();
+        let inside = disk.files.keys().filter(|path| path.parent().as_ref() == Some(directory));
+        inside.map(|path| path.name().to_owned()).collect()
+    }
+
+    pub(crate) fn content(&self, path: &DiskPath) -> Option<Bytes> {
+        self.locked().files.get(path).cloned()
+    }
+
+    pub(crate) fn put(&self, path: &DiskPath, content: &[u8]) {
+        self.locked().files.insert(path.clone(), Bytes::copy_from_slice(content));
+    }
+
+    pub(crate) fn take_away(&self, path: &DiskPath) {
+        self.locked().files.remove(path).expect("the file is there");
+    }
+
+    /// A directory and all in it are gone.
+    pub(crate) fn take_directory_away(&self, directory: &DiskPath) {
+        let mut disk = self.locked();
+        disk.directories.remove(directory);
+        disk.files.retain(|path, _| path.parent().as_ref() != Some(directory));
+    }
+}
+
+impl Disk {
+    fn perform(&mut self, request: DiskRequest) -> Result<DiskAnswer, DiskError> {
+        let (verb, path) = self.describe(&request);
+        self.log.push(format!("{verb} {path}"));
+        let failure = self
+            .failures
+            .iter()
+            .position(|(failing, part, _, _)| *failing == verb && path.as_str().contains(part.as_str()));
+        let error = |kind| Err(DiskError { kind, operation: verb, path: path.clone() });
+        if let Some(at) = failure {
+            let (_, _, kind, after_effect) = self.failures.remove(at);
+            if after_effect {
+                self.effect(request).expect("the effect itself succeeds");
+            }
+            return error(kind);
+        }
+        self.effect(request).or_else(error)
+    }
+
+    fn describe(&self, request: &DiskRequest) -> (&'static str, DiskPath) {
+        let of = |file: &FileHandle| self.handles.get(&file.0).cloned().unwrap_or_else(DiskPath::root);
+        match request {
+            DiskRequest::Create { path } => ("create", path.clone()),
+            DiskRequest::Open { path } => ("open", path.clone()),
+            DiskRequest::Write { file, .. } => ("write", of(file)),
+            DiskRequest::Flush { file } => ("flush", of(file)),
+            DiskRequest::Read { file } => ("read", of(file)),
+            DiskRequest::Length { file } => ("length", of(file)),
+            DiskRequest::Rename { to, .. } => ("rename", to.clone()),
+            DiskRequest::Remove { path } => ("remove", path.clone()),
+            DiskRequest::CreateDirectory { path } => ("create directory", path.clone()),
+            DiskRequest::List { path } => ("list", path.clone()),
+            DiskRequest::FlushDirectory { path } => ("flush directory", path.clone()),
+            DiskRequest::LockDirectory { path } => ("lock directory", path.clone()),
+        }
+    }
+
+    fn directory(&self, path: &DiskPath) -> Result<(), DiskErrorKind> {
+        let there = *path == DiskPath::root() || self.directories.contains(path);
+        there.then_some(()).ok_or(DiskErrorKind::NotFound)
+    }
+
+    fn handle(&mut self, path: DiskPath) -> DiskAnswer {
+        self.last_handle += 1;
+        self.handles.insert(self.last_handle, path);
+        DiskAnswer::File(FileHandle(self.last_handle))
+    }
+
+    fn effect(&mut self, request: DiskRequest) -> Result<DiskAnswer, DiskErrorKind> {
+        match request {
+            DiskRequest::Create { path } => {
+                self.directory(&path.parent().expect("a file has a directory"))?;
+                self.files.insert(path.clone(), Bytes::new());
+                Ok(self.handle(path))
+            }
+            DiskRequest::Open { path } => {
+                self.files.get(&path).ok_or(DiskErrorKind::NotFound)?;
+                Ok(self.handle(path))
+            }
+            DiskRequest::Write { file, offset, bytes } => {
+                assert_eq!(offset, 0, "the store writes whole files");
+                let path = self.handles.get(&file.0).ok_or(DiskErrorKind::BadHandle)?;
+                self.files.insert(path.clone(), bytes);
+                Ok(DiskAnswer::Done)
+            }
+            DiskRequest::Flush { file } => {
+                self.handles.get(&file.0).map(|_| DiskAnswer::Done).ok_or(DiskErrorKind::BadHandle)
+            }
+            DiskRequest::Read { file } => {
+                let path = self.handles.get(&file.0).ok_or(DiskErrorKind::BadHandle)?;
+                self.files.get(path).cloned().map(DiskAnswer::Bytes).ok_or(DiskErrorKind::Io)
+            }
+            DiskRequest::Length { file } => {
+                let path = self.handles.get(&file.0).ok_or(DiskErrorKind::BadHandle)?;
+                Ok(DiskAnswer::Length(self.files[path].len() as u64))
+            }
+            DiskRequest::Rename { from, to } => {
+                let content = self.files.remove(&from).ok_or(DiskErrorKind::NotFound)?;
+                self.files.insert(to, content);
+                Ok(DiskAnswer::Done)
+            }
+            DiskRequest::Remove { path } => {
+                self.files.remove(&path).map(|_| DiskAnswer::Done).ok_or(DiskErrorKind::NotFound)
+            }
+            DiskRequest::CreateDirectory { path } => {
+                let new = self.directories.insert(path);
+                new.then_some(DiskAnswer::Done).ok_or(DiskErrorKind::AlreadyExists)
+            }
+            DiskRequest::List { path } => {
+                self.directory(&path)?;
+                let inside = self.files.iter().filter(|(file, _)| file.parent().as_ref() == Some(&path));
+                let entries = inside.map(|(file, content)| DirectoryEntry {
+                    name: file.name().to_owned(),
+                    kind: EntryKind::File,
+                    length: Some(content.len() as u64),
+                });
+                Ok(DiskAnswer::Entries(entries.collect()))
+            }
+            DiskRequest::FlushDirectory { path } => self.directory(&path).map(|()| DiskAnswer::Done),
+            DiskRequest::LockDirectory { path } => {
+                self.directory(&path)?;
+                if !self.locked.insert(path.clone()) {
+                    return Err(DiskErrorKind::Locked);
+                }
+                Ok(self.handle(path))
+            }
+        }
+    }
+}
+
+impl Machine for TestMachine {
+    fn wall_now(&self) -> WallMs {
+        WallMs(0)
+    }
+
+    fn monotonic_now(&self) -> MonotonicNs {
+        MonotonicNs(0)
+    }
+
+    fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    fn spawn(&self, _: &'static str, task: BoxFuture<'static, ()>) -> Result<(), Unscheduled> {
+        if self.going_down.load(Ordering::SeqCst) {
+            return Err(Unscheduled);
+        }
+        let task = tokio::spawn(task).abort_handle();
+        self.locked().tasks.push(task);
+        Ok(())
+    }
+
+    fn disk(&self, request: DiskRequest) -> BoxFuture<'static, Result<DiskAnswer, DiskError>> {
+        let mut disk = self.locked();
+        let verb = disk.describe(&request).0;
+        let answer = disk.perform(request);
+        let mut held = self.hold.subscribe();
+        Box::pin(async move {
+            held.wait_for(|held| *held != Some(verb)).await.expect("the machine outlives its operations");
+            answer
+        })
+    }
+
+    fn close(&self, file: FileHandle) {
+        let mut disk = self.locked();
+        if let Some(path) = disk.handles.remove(&file.0) {
+            disk.locked.remove(&path);
+        }
+    }
+
+    fn charge(&self, _: Work) -> BoxFuture<'static, ()> {
+        Box::pin(std::future::ready(()))
+    }
+
+    fn observe(&self, event: EngineEvent<'_>) {
+        let seen = match event {
+            EngineEvent::Released { transition, depends } => Seen::Released(transition, depends.to_vec()),
+            EngineEvent::BatchClosed { batch, records, transitions } => {
+                Seen::Closed(batch, records.to_vec(), transitions)
+            }
+            EngineEvent::Step { step, batch, .. } => Seen::Step(step, batch),
+            EngineEvent::BatchDurable { batch } => Seen::Durable(batch),
+            EngineEvent::BatchFailed { batch, undone, state_digest } => {
+                Seen::Failed(batch, undone, state_digest)
+            }
+            EngineEvent::CallerGone { transition } => Seen::CallerGone(transition),
+            EngineEvent::Opened { restored, unrestorable, .. } => Seen::Opened(restored, unrestorable),
+            EngineEvent::Transition { transition, record, decision, staged, .. } => {
+                Seen::Transition(transition, record, decision, staged)
+            }
+        };
+        self.locked().seen.push(seen);
+    }
+}

@@ -1,0 +1,155 @@
+//! Why the streams refuse.
+//!
+//! Promise: every refusal names its stream and the limit or finding behind it, and has one name in kebab case.
+
+use super::evidence::ForkEvidence;
+use super::key::{StreamKey, Table};
+use crate::commit::CommitError;
+use crate::host::Unscheduled;
+use crate::host::observe::RecordName;
+use crate::identity::Did;
+use crate::store;
+use crate::units::Sequence;
+
+/// Why neither a reservation nor an admission can be judged or kept.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// No authoritative store was supplied: what is kept in memory alone is lost at the next restart.
+    #[error("there is no authoritative store: every reservation and admission is refused")]
+    StorageUnavailable,
+    /// The stream's record is in the set U, until an operator clears it.
+    #[error(
+        "the record {record} of stream {stream} does not restore: the stream is refused until it is cleared"
+    )]
+    StreamUnavailable {
+        /// The stream.
+        stream: StreamKey,
+        /// Its record.
+        record: RecordName,
+    },
+    /// The table is full, and the stream is new. Streams in it go on.
+    #[error("the {table:?} table is at its bound of {capacity} streams: {stream} is new and refused")]
+    StreamCapacityExceeded {
+        /// The table.
+        table: Table,
+        /// Its bound.
+        capacity: usize,
+        /// The new stream.
+        stream: StreamKey,
+    },
+    /// The result is not durable: see [`CommitError`].
+    #[error(transparent)]
+    Commit(#[from] CommitError),
+    /// Nothing was started.
+    #[error(transparent)]
+    Unscheduled(#[from] Unscheduled),
+}
+
+impl Refusal {
+    /// The name in kebab case.
+    #[must_use]
+    pub const fn id(&self) -> &'static str {
+        match self {
+            Refusal::StorageUnavailable => "storage-unavailable",
+            Refusal::StreamUnavailable { .. } => "stream-unavailable",
+            Refusal::StreamCapacityExceeded { .. } => "stream-capacity-exceeded",
+            Refusal::Commit(CommitError::Failed(_)) => "persistence",
+            Refusal::Commit(CommitError::Overloaded { .. }) => "overloaded",
+            Refusal::Commit(CommitError::Unscheduled) | Refusal::Unscheduled(_) => "unscheduled",
+        }
+    }
+}
+
+/// Why no sequence was reserved.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReserveError {
+    /// The stream's sequences would wrap. Nothing was written.
+    #[error("stream {stream} has no {count} sequences left")]
+    SequenceExhausted {
+        /// The stream.
+        stream: StreamKey,
+        /// How many were asked for.
+        count: u64,
+    },
+    /// See [`Refusal`].
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+impl ReserveError {
+    /// The name in kebab case.
+    #[must_use]
+    pub const fn id(&self) -> &'static str {
+        match self {
+            ReserveError::SequenceExhausted { .. } => "sequence-exhausted",
+            ReserveError::Refused(refusal) => refusal.id(),
+        }
+    }
+}
+
+/// Why a transaction is not dispatched.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AdmitError {
+    /// The same transaction was admitted before.
+    #[error("a replay of {stream} at {sequence}")]
+    Replay {
+        /// The stream.
+        stream: StreamKey,
+        /// The sequence.
+        sequence: Sequence,
+    },
+    /// Another transaction was admitted at this sequence.
+    #[error("a fork of {stream} at {}", evidence.incoming().sequence)]
+    Fork {
+        /// The stream.
+        stream: StreamKey,
+        /// Both digests, signed by this node.
+        evidence: Box<ForkEvidence>,
+    },
+    /// The sequence lies below the window.
+    #[error("{stream} at {sequence} is stale: the window begins at {retained_min}")]
+    Stale {
+        /// The stream.
+        stream: StreamKey,
+        /// The sequence.
+        sequence: Sequence,
+        /// The lowest sequence that is still judged.
+        retained_min: Sequence,
+    },
+    /// This node is not the transaction's destination: it relays, and its tables do not change.
+    #[error("the transaction is for {destination}, and this node is {account}")]
+    NotDestination {
+        /// The transaction's destination.
+        destination: Did,
+        /// This node's account.
+        account: Did,
+    },
+    /// See [`Refusal`].
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+impl AdmitError {
+    /// The name in kebab case.
+    #[must_use]
+    pub const fn id(&self) -> &'static str {
+        match self {
+            AdmitError::Replay { .. } => "replay",
+            AdmitError::Fork { .. } => "fork",
+            AdmitError::Stale { .. } => "stale",
+            AdmitError::NotDestination { .. } => "not-destination",
+            AdmitError::Refused(refusal) => refusal.id(),
+        }
+    }
+}
+
+/// Why the streams do not open.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// The store does not open.
+    #[error(transparent)]
+    Store(#[from] store::OpenError),
+    /// The machine is going down.
+    #[error(transparent)]
+    Unscheduled(#[from] Unscheduled),
+}
