@@ -23,6 +23,7 @@ use super::stalled_class::StalledClass;
 use super::store_bounds::StoreBounds;
 use super::two_batches::TwoBatches;
 use super::undo::Undo;
+use super::undo_digest::UndoDigest;
 use super::verdict::Verdict;
 use super::{Law, LawKind, Setting};
 use groundhog_engine::flaws::Flaw;
@@ -73,6 +74,7 @@ pub const LAWS: &[Entry] = &[
     law!(TwoBatches, Mechanism),
     law!(FailClosed, Mechanism),
     law!(Undo, Mechanism),
+    law!(UndoDigest, Mechanism),
     law!(Lease, Mechanism),
 ];
 

@@ -72,10 +72,12 @@ impl Markers {
     /// An open has marked every record and flushed the directory before it is ready.
     fn opened(&mut self, at: SimTime, node: NodeId, view: &dyn View, broken: &mut Vec<Violation>) {
         let state = self.nodes.at(node);
+        let had_errors = state.error_at.is_some();
         *state = Node { told: std::mem::take(&mut state.told), epoch: EPOCHS_TO_MARK, ..Node::default() };
         for (record, marked) in view.visible_records(node) {
-            state.durable_by.insert(record, 0);
-            if !marked && state.told.insert(record) {
+            if marked {
+                state.durable_by.insert(record, 0);
+            } else if !had_errors && is_whole(view, node, record) && state.told.insert(record) {
                 let saw = format!("{node} is ready and holds record {record} without its marker");
                 broken.push(Violation { law: Self::ID, at, node: Some(node), saw });
             }
@@ -104,8 +106,12 @@ impl Markers {
     }
 }
 
+fn is_whole(view: &dyn View, node: NodeId, record: RecordName) -> bool {
+    matches!(view.visible_image(node, record), RecordImage::Whole { .. })
+}
+
 impl Law for Markers {
-    law_identity!(Outcome reads Ready, PowerLost, DiskAnswered, Arrived, Answered);
+    law_identity!(Outcome reads Booted, Ready, PowerLost, DiskAnswered, Arrived, Answered);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
         match event {
@@ -121,6 +127,8 @@ impl Law for Markers {
                 let state = self.nodes.at(*node);
                 state.error_at = Some(state.epoch);
             }
+            // From here to readiness errors are those of the open.
+            Event::Booted { node, .. } => self.nodes.at(*node).error_at = None,
             Event::Ready { node, .. } => self.opened(at, *node, view, broken),
             Event::PowerLost { node, .. } => self.lost_power(at, *node, view, broken),
             _ => {}

@@ -49,10 +49,13 @@ pub mod stalled_class;
 pub mod store_bounds;
 pub mod two_batches;
 pub mod undo;
+pub mod undo_digest;
 pub mod verdict;
 
 #[cfg(test)]
 mod fake;
+#[cfg(test)]
+mod fake_view;
 
 pub use names::Names;
 

@@ -76,13 +76,18 @@ impl Stream {
         Self { life, candidates, torn, queue: VecDeque::new() }
     }
 
-    fn ended(&mut self, sequence: u64, word: u64, passage: Passage, ending: Ending) {
-        let same = |arrival: &&mut Arrival| {
-            arrival.ending.is_none()
-                && (arrival.sequence, arrival.word, arrival.passage) == (sequence, word, passage)
+    /// Notes how an arrival ended: the first open one of this passage, or else of this transaction.
+    fn ended(&mut self, sequence: u64, word: u64, passage: Option<Passage>, ending: Ending) {
+        let is_open = |arrival: &Arrival| {
+            arrival.ending.is_none() && (arrival.sequence, arrival.word) == (sequence, word)
         };
-        if let Some(arrival) = self.queue.iter_mut().find(same) {
-            arrival.ending = Some(ending);
+        let exact = self.queue.iter().position(|arrival| {
+            // A caller that gives up is the workload's, and gives up the first copy.
+            let passes = passage.map_or(arrival.passage.copy == 0, |passage| arrival.passage == passage);
+            is_open(arrival) && passes
+        });
+        if let Some(place) = exact.or_else(|| self.queue.iter().position(is_open)) {
+            self.queue[place].ending = Some(ending);
         }
     }
 
@@ -234,12 +239,6 @@ impl Verdict {
             return;
         };
         let (sequence, word) = (transaction.sequence.0, DigestKey::word(&transaction.digest));
-        let of_transaction = |arrival: &&Arrival| (arrival.sequence, arrival.word) == (sequence, word);
-        let passage = passage.or_else(|| {
-            let open = state.queue.iter().filter(of_transaction).find(|arrival| arrival.ending.is_none());
-            open.map(|arrival| arrival.passage)
-        });
-        let Some(passage) = passage else { return };
         state.ended(sequence, word, passage, ending);
         if let Some(Mismatch { sequence, told, expected }) = state.judge(errors) {
             let stream = self.names.stream(&transaction.stream);
