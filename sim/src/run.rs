@@ -70,10 +70,13 @@ fn simulate(plan: Arc<Plan>, options: RunOptions) -> Result<Outcome, RunError> {
     let start = Start { plan, nodes, executor: runtime.handle().clone() };
     let stop = Arc::clone(&options.stop);
     let shared = World::begin(start, options)?;
-    Ok(runtime.block_on(async move {
+    runtime.block_on(async move {
         let cut = crate::world::drive(&shared, &stop).await;
+        if let Some(failure) = shared.with(World::failure) {
+            return Err(RunError::Simulator(failure));
+        }
         let outcome = shared.with(|world| world.outcome(cut));
         crate::world::bury(&shared).await;
-        outcome
-    }))
+        Ok(outcome)
+    })
 }

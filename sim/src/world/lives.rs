@@ -220,6 +220,12 @@ impl World {
         self.die(node, Death::Process, None, REOPEN_AFTER_US);
     }
 
+    /// The simulator itself panicked while a task ran: the run ends, and says so.
+    pub(super) fn fail(&mut self, message: String) {
+        self.failure.get_or_insert(message);
+        self.ended = true;
+    }
+
     /// Everything that was wrong about the node itself is over: it runs, and its clock is on its way to true time.
     pub(super) fn heal_node(&mut self, node: NodeId) {
         let now = self.now();

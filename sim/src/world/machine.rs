@@ -62,7 +62,11 @@ impl TaskWorld for TaskOf {
     }
 
     fn panicked(&self, message: String) {
-        self.shared.with(|world| world.panicked(self.node, self.life, &message));
+        if self.shared.is_broken() {
+            self.shared.with(|world| world.fail(message));
+        } else {
+            self.shared.with(|world| world.panicked(self.node, self.life, &message));
+        }
     }
 }
 

@@ -27,7 +27,7 @@ pub use driver::{bury, drive};
 
 use self::disk_calls::DiskCallMeta;
 use self::faults::ActiveFaults;
-use self::lives::NodeState;
+use self::lives::{NodeState, Status};
 use self::node::Identity;
 use self::slots::Slots;
 use self::tasks::ReadyTasks;
@@ -46,7 +46,7 @@ use crate::units::{NodeId, SimTime};
 use disk::Disk;
 use groundhog_engine::flaws::Flaws;
 use groundhog_engine::host::disk::{DiskAnswer, DiskError, DiskPath};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// The world, shared by the driver and the machines of every life. One thread only: the lock is never contended.
 #[derive(Clone)]
@@ -55,7 +55,14 @@ pub struct Shared(Arc<Mutex<World>>);
 impl Shared {
     /// Does something with the world. Never nested: whatever runs inside must not call back into a machine.
     pub fn with<T>(&self, act: impl FnOnce(&mut World) -> T) -> T {
-        act(&mut self.0.lock().expect("a panic inside the world ends the run"))
+        // A panic inside the world is a defect of the simulator, told as such by the driver; destructors still run.
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Whether the simulator itself has panicked: what the world holds is not to be believed.
+    #[must_use]
+    pub fn is_broken(&self) -> bool {
+        self.0.is_poisoned()
     }
 }
 
@@ -78,6 +85,8 @@ pub struct World {
     ended: bool,
     flaws: Flaws,
     store_root: DiskPath,
+    /// What the simulator said when it panicked.
+    failure: Option<String>,
 }
 
 /// What a world begins from.
@@ -131,6 +140,7 @@ impl World {
                 ended: false,
                 flaws,
                 store_root: node::store_root(),
+                failure: None,
                 plan,
             })
         });
@@ -151,6 +161,11 @@ impl World {
         self.timeline.at(SimTime::from_us(self.plan.end_us), Due::End);
     }
 
+    /// What the simulator said when it failed.
+    pub fn failure(&mut self) -> Option<String> {
+        self.failure.take()
+    }
+
     /// What the run gave.
     pub fn outcome(&mut self, cut: Option<Cut>) -> Outcome {
         let view = DiskView::new(&self.disks, &self.store_root);
@@ -161,7 +176,8 @@ impl World {
 
     /// Ends every life without an event: the run is over.
     fn kill_all(&mut self) {
-        for state in &self.nodes {
+        for state in &mut self.nodes {
+            state.status = Status::Down;
             state.state.end();
             self.executor.kill(state.executor);
         }
