@@ -2,7 +2,7 @@
 
 use super::fake::stream;
 use super::reading::{ReadRecord, RecordValue, ReferenceWindow};
-use super::{RecordImage, View};
+use super::{RecordImage, StoreUse, View};
 use crate::units::NodeId;
 use bytes::Bytes;
 use groundhog_engine::host::observe::RecordName;
@@ -77,7 +77,7 @@ pub struct FakeView {
     /// Markers without records, by node.
     pub orphans: Vec<(NodeId, RecordName)>,
     /// What `store_use` says.
-    pub store_use: (u64, u64),
+    pub store_use: StoreUse,
 }
 
 impl FakeView {
@@ -130,7 +130,7 @@ impl View for FakeView {
         self.orphans.iter().filter(|(at, _)| *at == node).map(|(_, record)| *record).collect()
     }
 
-    fn store_use(&self, _node: NodeId) -> (u64, u64) {
+    fn store_use(&self, _node: NodeId) -> StoreUse {
         self.store_use
     }
 }

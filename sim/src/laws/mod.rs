@@ -93,6 +93,15 @@ pub enum RecordImage {
     Torn,
 }
 
+/// Record files of one store, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoreUse {
+    /// How many.
+    pub records: u64,
+    /// Their length together.
+    pub bytes: u64,
+}
+
 /// What a law may look at beside the events: the disks, over all states that could survive a power failure now.
 pub trait View {
     /// Every distinct generation that the record could have after a power failure now; `None` for absent or torn.
@@ -105,8 +114,8 @@ pub trait View {
     fn visible_records(&self, node: NodeId) -> Vec<(RecordName, bool)>;
     /// Markers that a reader sees without a record.
     fn visible_orphan_markers(&self, node: NodeId) -> Vec<RecordName>;
-    /// Total bytes of record files that a reader sees, and their number.
-    fn store_use(&self, node: NodeId) -> (u64, u64);
+    /// The record files that a reader sees.
+    fn store_use(&self, node: NodeId) -> StoreUse;
 }
 
 /// What the laws of one run are told before it begins.

@@ -1,7 +1,7 @@
 //! `streams/store-bounds`: a store stays within its records and its bytes, and its record files never fall while it lives.
 
 use super::per_node::PerNode;
-use super::{Law, Setting, View};
+use super::{Law, Setting, StoreUse, View};
 use crate::ledger::event::Event;
 use crate::outcome::Violation;
 use crate::units::{NodeId, SimTime};
@@ -36,7 +36,7 @@ impl StoreBounds {
     }
 
     fn look(&mut self, at: SimTime, node: NodeId, view: &dyn View, broken: &mut Vec<Violation>) {
-        let (records, bytes) = view.store_use(node);
+        let StoreUse { records, bytes } = view.store_use(node);
         let saw = if records > self.most_records {
             format!("{node} holds {records} records, a store holds at most {}", self.most_records)
         } else if bytes > self.budget_bytes {
@@ -58,7 +58,7 @@ impl Law for StoreBounds {
             Event::Ready { node, .. } => {
                 *self.at_ready.at(*node) = None;
                 self.look(at, *node, view, broken);
-                *self.at_ready.at(*node) = Some(view.store_use(*node).0);
+                *self.at_ready.at(*node) = Some(view.store_use(*node).records);
             }
             // A death may take what was not durable; what it leaves behind is the matter of the other laws.
             Event::Died { node, .. } | Event::PowerLost { node, .. } => *self.at_ready.at(*node) = None,
@@ -80,9 +80,9 @@ mod tests {
 
     fn at_end(at_ready: (u64, u64), at_end: (u64, u64)) -> Vec<String> {
         let mut ledger = Ledger::over(StoreBounds::new(&Ledger::setting()));
-        ledger.view.store_use = at_ready;
+        ledger.view.store_use = StoreUse { records: at_ready.0, bytes: at_ready.1 };
         ledger.restarted(3);
-        ledger.view.store_use = at_end;
+        ledger.view.store_use = StoreUse { records: at_end.0, bytes: at_end.1 };
         ledger.finish()
     }
 

@@ -8,7 +8,7 @@ use super::event::{Answer, Event};
 use super::fates::Fates;
 use super::lanes::Lanes;
 use super::words;
-use crate::laws::View;
+use crate::laws::{StoreUse, View};
 use crate::outcome::{BoundUse, FaultSpan, Latency, Outcome, Slice};
 use crate::plan::{ClockFault, Death, DiskFault, FaultKind, Plan};
 use crate::units::{FaultId, NodeId, SimTime};
@@ -313,7 +313,7 @@ impl Collector {
     }
 
     fn sample(&mut self, node: NodeId, view: &dyn View) {
-        let (bytes, records) = view.store_use(node);
+        let StoreUse { records, bytes } = view.store_use(node);
         self.store_bytes = self.store_bytes.max(bytes);
         self.store_records = self.store_records.max(records);
     }

@@ -1,7 +1,7 @@
 //! Events and plans for tests: at least one event of every kind, and for every field one that differs in it alone.
 
 use super::event::{Answer, Event, LossCause, Passage, Transaction};
-use crate::laws::{RecordImage, View};
+use crate::laws::{RecordImage, StoreUse, View};
 use crate::plan::{
     Act, Action, Burst, ClockPlan, Costs, Crypto, Death, DiskLatency, DiskOperation, DiskProfile, Engines,
     Fault, FaultKind, LinkPlan, NodePlan, Plan, Profile, When,
@@ -109,9 +109,9 @@ impl View for Store {
     fn visible_orphan_markers(&self, _: NodeId) -> Vec<RecordName> {
         vec![]
     }
-    fn store_use(&self, node: NodeId) -> (u64, u64) {
+    fn store_use(&self, node: NodeId) -> StoreUse {
         // Each node holds a little more than the one before it.
-        (self.bytes + u64::from(node.0), self.records + u64::from(node.0))
+        StoreUse { bytes: self.bytes + u64::from(node.0), records: self.records + u64::from(node.0) }
     }
 }
 

@@ -72,7 +72,8 @@ impl Timeline {
     fn observed(&self, out: &mut String, event: &Event<'_>) -> fmt::Result {
         match *event {
             Event::Booted { wall, .. } => write!(out, "wall {wall}"),
-            Event::Ready { .. } | Event::Panicked { .. } | Event::Quiesced => Ok(()),
+            Event::Ready { .. } | Event::Quiesced => Ok(()),
+            Event::Panicked { message, .. } => out.write_str(message),
             Event::OpenFailed { reason, .. } => out.write_str(reason),
             Event::Died { death, during, gathering, fault, .. } => {
                 out.write_str(words::death_kind(death))?;
@@ -117,6 +118,9 @@ impl Timeline {
                 write_message(out, message)
             }
             Event::Relayed { message, .. } => write_message(out, message),
+            Event::ReplayMissed { .. } => {
+                out.write_str("no such frame was recorded, or no connection stands")
+            }
             _ => self.admission(out, event),
         }
     }

@@ -153,7 +153,8 @@ impl ActiveFaults {
             }
             if let Some(left) = &mut on.left {
                 *left -= 1;
-                if *left == 0 {
+                // What it holds stuck stays so until its time is over.
+                if *left == 0 && !matches!(on.fault, DiskFault::Stuck { .. }) {
                     effect.spent.push(on.index);
                 }
             }

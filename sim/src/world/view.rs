@@ -3,7 +3,7 @@
 //! Promise: looking changes nothing, and shows what is on the disks, never what an engine believes.
 
 use super::disk::{Certainty, Disk, Found};
-use crate::laws::{RecordImage, View};
+use crate::laws::{RecordImage, StoreUse, View};
 use crate::units::NodeId;
 use bytes::Bytes;
 use groundhog_engine::host::disk::{DiskPath, EntryKind};
@@ -86,7 +86,7 @@ impl View for DiskView<'_> {
         orphans
     }
 
-    fn store_use(&self, node: NodeId) -> (u64, u64) {
+    fn store_use(&self, node: NodeId) -> StoreUse {
         let (mut bytes, mut records) = (0, 0);
         for (path, kind) in self.disk(node).visible_names(self.root) {
             if let (EntryKind::File, FileName::Record(_)) = (kind, FileName::parse(path.name())) {
@@ -94,6 +94,6 @@ impl View for DiskView<'_> {
                 records += 1;
             }
         }
-        (bytes, records)
+        StoreUse { records, bytes }
     }
 }
