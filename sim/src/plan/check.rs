@@ -43,7 +43,11 @@ pub enum PlanError {
     },
 }
 
-fn ensure(holds: bool, place: impl FnOnce() -> String, what: impl FnOnce() -> String) -> Result<(), PlanError> {
+fn ensure(
+    holds: bool,
+    place: impl FnOnce() -> String,
+    what: impl FnOnce() -> String,
+) -> Result<(), PlanError> {
     if holds { Ok(()) } else { Err(PlanError::Wrong { place: place(), what: what() }) }
 }
 
@@ -56,7 +60,8 @@ impl Plan {
         let value: serde_json::Value = serde_json::from_str(text)?;
         let found = value.get("format").and_then(serde_json::Value::as_u64).ok_or(PlanError::NoFormat)?;
         if found != u64::from(super::FORMAT) {
-            let by = value.get("groundhog").and_then(serde_json::Value::as_str).unwrap_or("unknown").to_owned();
+            let by =
+                value.get("groundhog").and_then(serde_json::Value::as_str).unwrap_or("unknown").to_owned();
             return Err(PlanError::Format { found, by });
         }
         // Read again from the text, so that errors carry line and column.
@@ -93,7 +98,11 @@ impl Plan {
             ensure(Flaw::from_id(id).is_some(), plan, || format!("no flaw is called {id:?}"))?;
         }
         for (node, place) in self.nodes.iter().zip(0..) {
-            ensure(node.id == NodeId(place), || format!("node {place}"), || format!("its id is {}", node.id.0))?;
+            ensure(
+                node.id == NodeId(place),
+                || format!("node {place}"),
+                || format!("its id is {}", node.id.0),
+            )?;
             ensure(node.cores > 0, || format!("node {place}"), || "it has no cores".to_owned())?;
         }
         let links = self.check_links()?;
@@ -109,7 +118,9 @@ impl Plan {
             ensure(link.b.index() < self.nodes.len(), place, || format!("there is no {}", link.b))?;
             ensure((1..=4).contains(&link.channels), place, || format!("{} channels", link.channels))?;
             let shares = [link.loss_per_mille, link.duplicate_per_mille];
-            ensure(shares.iter().all(|share| *share <= 1_000), place, || "more than 1,000 of 1,000".to_owned())?;
+            ensure(shares.iter().all(|share| *share <= 1_000), place, || {
+                "more than 1,000 of 1,000".to_owned()
+            })?;
             ensure(links.insert((link.a, link.b)), place, || "another link has the same ends".to_owned())?;
         }
         Ok(links)
@@ -125,10 +136,15 @@ impl Plan {
             self.node_exists(action.node, place)?;
             check_act(self, action, links)?;
             if let Act::Send(burst) = &action.act {
-                frames = frames.saturating_add(u64::from(burst.count).saturating_mul(u64::from(burst.copies)));
+                frames =
+                    frames.saturating_add(u64::from(burst.count).saturating_mul(u64::from(burst.copies)));
             }
         }
-        ensure(frames <= MAX_FRAMES, || "plan".to_owned(), || format!("more than {MAX_FRAMES} frames are sent"))
+        ensure(
+            frames <= MAX_FRAMES,
+            || "plan".to_owned(),
+            || format!("more than {MAX_FRAMES} frames are sent"),
+        )
     }
 
     fn check_faults(&self, links: &BTreeSet<(NodeId, NodeId)>) -> Result<(), PlanError> {

@@ -14,7 +14,9 @@ mod scenario;
 pub use act::{Act, Action, Burst, FrameName};
 pub use check::PlanError;
 pub use dice::{Dice, Draw};
-pub use fault::{ClockFault, Death, DiskFault, DiskOperation, Fault, FaultKind, LinkFault, Phase, StepId, When};
+pub use fault::{
+    ClockFault, Death, DiskFault, DiskOperation, Fault, FaultKind, LinkFault, Phase, StepId, When,
+};
 pub use generate::generate;
 pub use profile::{Costs, Crypto, DiskLatency, DiskProfile, Profile};
 pub use scenario::{Defaults, Key, KeySource, Scenario, Sections};

@@ -47,7 +47,8 @@ impl World {
         let operation = operation_of(&request);
         let strike = self.strike_at_operation(node, life, number);
         let effect = self.disk_effect(node, life, number, operation);
-        let latency_ns = self.disk_latency_ns(node, life, number, &request).saturating_mul(effect.slow_factor);
+        let latency_ns =
+            self.disk_latency_ns(node, life, number, &request).saturating_mul(effect.slow_factor);
         let key = self.disk_answers.open(DiskCallMeta {
             node,
             life,

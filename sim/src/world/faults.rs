@@ -6,8 +6,8 @@
 use super::World;
 use super::clock::ClockChange;
 use super::disk::OpFault;
-use super::timeline::Due;
 use super::disk_calls::survives;
+use super::timeline::Due;
 use crate::draw::{Draws, Purpose};
 use crate::ledger::event::Event;
 use crate::plan::{DiskFault, DiskOperation, Fault, FaultKind, Phase, Plan, When};
@@ -332,7 +332,9 @@ impl World {
             FaultKind::StallHandler { node, class } => {
                 *self.faults.stalls.entry((*node, *class)).or_default() += 1;
             }
-            FaultKind::SlowProcessor { node, factor } => self.node(*node).processor.begin_slow(fault.id, *factor),
+            FaultKind::SlowProcessor { node, factor } => {
+                self.node(*node).processor.begin_slow(fault.id, *factor)
+            }
         }
         self.timeline.at(until, due);
     }

@@ -52,7 +52,6 @@ impl ReadyTasks {
         self.exhausted.load(Ordering::Relaxed)
     }
 
-
     /// The poll budget.
     #[must_use]
     pub fn poll_budget(&self) -> u64 {

@@ -357,7 +357,12 @@ impl World {
     }
 
     /// A lane that has its first frame, for the life to start its task.
-    pub(super) fn take_new_lane(&mut self, node: NodeId, life: Life, waker: &Waker) -> Option<(NodeId, Class)> {
+    pub(super) fn take_new_lane(
+        &mut self,
+        node: NodeId,
+        life: Life,
+        waker: &Waker,
+    ) -> Option<(NodeId, Class)> {
         if !self.is_alive(node, life) {
             return None;
         }
@@ -455,7 +460,14 @@ impl World {
     }
 
     /// An adversary at `node`'s place sends a recorded frame again.
-    pub(super) fn replay(&mut self, act: ActionId, node: NodeId, name: &FrameName, to: NodeId, lane: Option<Class>) {
+    pub(super) fn replay(
+        &mut self,
+        act: ActionId,
+        node: NodeId,
+        name: &FrameName,
+        to: NodeId,
+        lane: Option<Class>,
+    ) {
         let now = self.now();
         let recorded = self.workload.recorder.recorded(name).map(|recorded| recorded.bytes.clone());
         let (Some(bytes), Some(connection)) = (recorded, self.traffic.network.connection(node, to)) else {
@@ -489,7 +501,9 @@ impl World {
             let peer = connection.peer;
             let sides = [(node, peer, LossCause::SenderCrash), (peer, node, LossCause::ReceiverCrash)];
             for (from, to, cause) in sides {
-                let Some(sending) = self.traffic.sending.swap_remove(&Direction { from, to }) else { continue };
+                let Some(sending) = self.traffic.sending.swap_remove(&Direction { from, to }) else {
+                    continue;
+                };
                 for (message, copy) in sending.waiting.into_iter().flatten() {
                     self.not_sent(message, copy, from, cause);
                 }

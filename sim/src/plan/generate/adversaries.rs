@@ -31,7 +31,8 @@ pub(super) fn draw(draft: &mut Draft<'_>) {
             sequence: target.first + dice.below(u64::from(burst.count)),
             copy: dice.below(u64::from(burst.copies)) as u32,
         };
-        let node = *dice.pick(&draft.shape.neighbours(burst.to)).expect("every node has a neighbour on the ring");
+        let node =
+            *dice.pick(&draft.shape.neighbours(burst.to)).expect("every node has a neighbour on the ring");
         let at_us = dice.between(target.at_us + 1, draft.chaos_us.max(target.at_us + 1));
         let act = Act::Replay { frame, to: burst.to, lane };
         draft.actions.push(Action { id: ActionId(0), at_us, node, act });

@@ -22,7 +22,8 @@ impl Allowance {
     fn cut_drift(&mut self, node: NodeId, wanted_ppm: i64, lasts_us: u64) -> i32 {
         let lasts_us = i64::try_from(lasts_us).unwrap_or(i64::MAX);
         let left_us = self.0[node.index()].saturating_mul(1_000);
-        let most_ppm = i64::try_from(i128::from(left_us) * 1_000_000 / i128::from(lasts_us.max(1))).unwrap_or(i64::MAX);
+        let most_ppm =
+            i64::try_from(i128::from(left_us) * 1_000_000 / i128::from(lasts_us.max(1))).unwrap_or(i64::MAX);
         let ppm = wanted_ppm.clamp(-most_ppm, most_ppm);
         let gathered = u128::from(ppm.unsigned_abs()) * u128::from(lasts_us.unsigned_abs());
         let used_ms = i64::try_from(gathered.div_ceil(1_000_000_000)).unwrap_or(i64::MAX);
@@ -71,7 +72,12 @@ fn clock_fault(draft: &mut Draft<'_>, node: NodeId, from_us: u64, until_us: Opti
 }
 
 /// Deals `count` faults to busy nodes, each with its stream and its span.
-fn deal(draft: &mut Draft<'_>, purpose: &str, count: &Draw, mut each: impl FnMut(&mut Draft<'_>, NodeId, super::Span, Dice)) {
+fn deal(
+    draft: &mut Draft<'_>,
+    purpose: &str,
+    count: &Draw,
+    mut each: impl FnMut(&mut Draft<'_>, NodeId, super::Span, Dice),
+) {
     for place in 0..draft.count(purpose, count) {
         let mut dice = draft.dice(purpose, place);
         let node = draft.busy_node(&mut dice);

@@ -9,7 +9,10 @@ pub(super) fn draw(draft: &mut Draft<'_>) {
     failing_batches(draft);
     let disks = &draft.scenario.sections.disks;
     single(draft, "disk-error", &disks.errors, |dice| {
-        (DiskFault::Error, strikes(dice, &[DiskOperation::Create, DiskOperation::Write, DiskOperation::Rename]))
+        (
+            DiskFault::Error,
+            strikes(dice, &[DiskOperation::Create, DiskOperation::Write, DiskOperation::Rename]),
+        )
     });
     single(draft, "no-space", &disks.no_space, |dice| {
         (DiskFault::NoSpace, Strikes { operations: Vec::new(), skip: dice.below(4) as u32, count: 0 })
@@ -18,7 +21,10 @@ pub(super) fn draw(draft: &mut Draft<'_>) {
         (DiskFault::FailedFlush, strikes(dice, &[DiskOperation::Flush]))
     });
     single(draft, "failed-directory-flush", &disks.failed_directory_flushes, |dice| {
-        (DiskFault::FailedDirectoryFlush { read_only: false }, strikes(dice, &[DiskOperation::FlushDirectory]))
+        (
+            DiskFault::FailedDirectoryFlush { read_only: false },
+            strikes(dice, &[DiskOperation::FlushDirectory]),
+        )
     });
     single(draft, "stuck", &disks.stuck, |dice| {
         let fails = dice.per_mille(500);
@@ -59,7 +65,11 @@ fn target(draft: &Draft<'_>, dice: &mut Dice) -> (NodeId, Span) {
 
 fn strikes(dice: &mut Dice, among: &[DiskOperation]) -> Strikes {
     let operation = *dice.pick(among).expect("something is struck");
-    Strikes { operations: vec![operation], skip: dice.below(3) as u32, count: dice.weighted(&[(1, 4), (2, 2), (4, 1)]) }
+    Strikes {
+        operations: vec![operation],
+        skip: dice.below(3) as u32,
+        count: dice.weighted(&[(1, 4), (2, 2), (4, 1)]),
+    }
 }
 
 fn slow(draft: &mut Draft<'_>) {

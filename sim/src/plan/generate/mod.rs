@@ -66,7 +66,8 @@ impl Draft<'_> {
 
     fn span_from(&self, from_us: u64, lasts_ms: u64) -> Span {
         let from_us = from_us.min(self.chaos_us - 1);
-        let until_us = from_us.saturating_add(lasts_ms.saturating_mul(1_000)).clamp(from_us + 1, self.chaos_us);
+        let until_us =
+            from_us.saturating_add(lasts_ms.saturating_mul(1_000)).clamp(from_us + 1, self.chaos_us);
         Span { from_us, until_us }
     }
 

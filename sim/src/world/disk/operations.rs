@@ -155,8 +155,16 @@ impl Disk {
     fn link(&mut self, path: &DiskPath, directory: u32, inode: u32) {
         let to = Some(self.entry_for(path, directory));
         let operation = self.operation;
-        let change =
-            NameChange { operation, inode, from: None, to, creates: true, clean: false, over: false };
+        let change = NameChange {
+            operation,
+            inode,
+            from: None,
+            to,
+            before: None,
+            creates: true,
+            clean: false,
+            over: false,
+        };
         self.change_names(change);
     }
 
@@ -192,9 +200,13 @@ impl Disk {
         open.map(|open| open.inode).ok_or(DiskErrorKind::BadHandle)
     }
 
+    fn opened_for(&self, file: FileHandle, purpose: Purpose) -> Result<u32, DiskErrorKind> {
+        let open = self.handles.get(file).ok_or(DiskErrorKind::BadHandle)?;
+        if open.purpose == purpose { Ok(open.inode) } else { Err(DiskErrorKind::Io) }
+    }
+
     fn writable(&self, file: FileHandle) -> Result<u32, DiskErrorKind> {
-        let open = self.handles.get(file).filter(|open| open.purpose == Purpose::Writing);
-        let inode = open.map(|open| open.inode).ok_or(DiskErrorKind::BadHandle)?;
+        let inode = self.opened_for(file, Purpose::Writing)?;
         self.may_change().map(|()| inode)
     }
 
@@ -258,7 +270,7 @@ impl Disk {
     }
 
     fn read(&self, file: FileHandle) -> Outcome {
-        let content = self.content(self.opened(file)?);
+        let content = self.content(self.opened_for(file, Purpose::Reading)?);
         if content.is_readable() {
             Ok(DiskAnswer::Bytes(content.now.clone()))
         } else {
@@ -284,7 +296,16 @@ impl Disk {
         }
         let from = self.entry_id(from.as_str());
         let to = Some(self.entry_for(to, directory));
-        self.change_names(NameChange { operation, inode, from, to, creates: false, clean: false, over });
+        self.change_names(NameChange {
+            operation,
+            inode,
+            from,
+            to,
+            before: None,
+            creates: false,
+            clean: false,
+            over,
+        });
         Ok(DiskAnswer::Done)
     }
 
@@ -301,6 +322,7 @@ impl Disk {
             inode,
             from,
             to: None,
+            before: None,
             creates: false,
             clean: false,
             over: false,
@@ -364,7 +386,7 @@ impl Disk {
             R::Write { .. } => "write",
             R::Flush { .. } => "flush",
             R::Read { .. } => "read",
-            R::Length { .. } => "measure",
+            R::Length { .. } => "length",
             R::Rename { .. } => "rename",
             R::Remove { .. } => "remove",
             R::CreateDirectory { .. } => "create directory",

@@ -10,15 +10,15 @@ use crate::world::machine::Wait;
 use crate::world::traffic::Inbound;
 use crate::world::workload::every;
 use futures_util::future::{Either, select};
+use groundhog_engine::commit::CommitError;
 use groundhog_engine::host::Work;
 use groundhog_engine::host::observe::RecordName;
 use groundhog_engine::streams::key::{Class, StreamKey};
 use groundhog_engine::streams::payload::Payload;
-use groundhog_engine::streams::verify::{Verified, VerifyError};
 use groundhog_engine::streams::record::Introducer;
+use groundhog_engine::streams::verify::{Verified, VerifyError};
 use groundhog_engine::streams::window::VerdictKind;
 use groundhog_engine::streams::{AdmitError, Admitting, Arrival, Refusal};
-use groundhog_engine::commit::CommitError;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
@@ -47,7 +47,8 @@ async fn admit(context: &LifeContext, peer: NodeId, class: Class, queue: &Queue)
     let (node, life) = (context.node, context.life);
     loop {
         let inbound = std::future::poll_fn(|task| {
-            let taken = context.shared.with(|world| world.take_inbound(node, life, peer, class, task.waker()));
+            let taken =
+                context.shared.with(|world| world.take_inbound(node, life, peer, class, task.waker()));
             taken.map_or(Poll::Pending, Poll::Ready)
         })
         .await;

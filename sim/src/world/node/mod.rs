@@ -9,9 +9,9 @@ mod sender;
 
 pub use identity::Identity;
 
+use super::disk::{Disk, DiskConfig};
 use super::machine::SimMachine;
 use super::{Shared, World};
-use super::disk::{Disk, DiskConfig};
 use crate::plan::Plan;
 use crate::units::{Life, NodeId};
 use groundhog_engine::flaws::{Flaw, Flaws};
@@ -19,9 +19,9 @@ use groundhog_engine::host::Host;
 use groundhog_engine::host::disk::DiskPath;
 use groundhog_engine::identity::Did;
 use groundhog_engine::identity::signing::Crypto;
+use groundhog_engine::store::{self, frame};
 use groundhog_engine::streams::key::{Class, NetworkId};
 use groundhog_engine::streams::verify::Verifier;
-use groundhog_engine::store::{self, frame};
 use groundhog_engine::streams::{OpenError, Storage, Streams, StreamsConfig};
 use std::sync::{Arc, Mutex};
 use std::task::Poll;

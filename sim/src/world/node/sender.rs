@@ -7,11 +7,11 @@ use super::LifeContext;
 use crate::ledger::event::{Event, LossCause, Transaction as Named};
 use crate::units::SimTime;
 use crate::world::workload::{Job, SignedMessage};
+use groundhog_engine::commit::CommitError;
 use groundhog_engine::streams::key::{Class, StreamKey};
 use groundhog_engine::streams::message::MessageKind;
 use groundhog_engine::streams::payload::Payload;
 use groundhog_engine::streams::transaction::{Draft, Transaction, TransactionId};
-use groundhog_engine::commit::CommitError;
 use groundhog_engine::streams::{Refusal, ReserveError, Reserving};
 use groundhog_engine::units::Sequence;
 use std::collections::VecDeque;
@@ -29,7 +29,8 @@ struct Waiting {
 pub async fn run(context: Arc<LifeContext>, class: Class) {
     let mut waiting: VecDeque<Waiting> = VecDeque::new();
     loop {
-        let (job, answer) = std::future::poll_fn(|task| next_reserved(&context, class, &mut waiting, task)).await;
+        let (job, answer) =
+            std::future::poll_fn(|task| next_reserved(&context, class, &mut waiting, task)).await;
         match answer {
             Ok(sequence) => sign_and_push(&context, &job, sequence).await,
             Err(error) => refused(&context, &job, &error),
