@@ -252,8 +252,7 @@ fn short(content: &Option<Option<Bytes>>) -> Option<Option<String>> {
 }
 
 proptest! {
-    // PROPTEST_CASES asks for more.
-    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases.max(400), ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_survives_is_what_the_reference_says(profile in profile(), acts in prop::collection::vec(plain_act(), 1..24)) {
