@@ -1,1 +1,27 @@
-//! x
+//! What a run leaves behind: a folder with a page, a summary for machines, the plan, and latency files; and the summary that a
+//! terminal shows.
+//!
+//! Promise: every figure comes from the outcome, every file is whole or absent, and equal outcomes give equal bytes, but for
+//! the real time that [`RunFacts`] and [`CampaignFacts`] bring, which is labelled wherever it stands.
+
+mod facts;
+mod folder;
+mod format;
+mod hgrm;
+mod latency;
+mod page;
+mod plot;
+mod summary;
+mod terminal;
+mod totals;
+mod write;
+
+pub use facts::{CampaignFacts, RunFacts, ScenarioFacts};
+pub use folder::{ReportError, probe};
+pub use latency::{LADDER, Percentile, SAMPLES_ABOVE, percentile};
+pub use summary::{FORMAT, of_campaign as campaign_summary, of_run as run_summary};
+pub use terminal::{terminal, terminal_campaign};
+pub use totals::{BoundTotal, Broken, CutTotal, LimitUse, Totals, cut_id};
+pub use write::{Written, write_campaign, write_run};
+
+pub use hgrm::percentile_distribution;

@@ -1,2 +1,15 @@
-//! x
-fn main() {}
+//! The command `groundhog`.
+
+mod campaign;
+mod catalogue;
+mod command;
+mod exit;
+mod names;
+mod print;
+mod scenario_file;
+mod simulate;
+mod target;
+
+fn main() -> std::process::ExitCode {
+    command::main()
+}

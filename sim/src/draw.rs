@@ -24,8 +24,8 @@ pub enum Purpose {
     DiskSurvival = 7,
     /// How long a disk operation takes.
     DiskLatency = 8,
-    /// Which sectors of an interrupted write took effect.
-    DiskTear = 9,
+    /// Which part of an interrupted operation took effect.
+    DiskPartly = 9,
     /// Which sector turns bad.
     DiskSector = 10,
     /// Which bit flips.
@@ -40,7 +40,7 @@ pub enum Purpose {
     Handler = 15,
     /// Anything that a generator of plans decides.
     Generate = 16,
-    /// Whether an operation that was under way when a life ended happens before, partly or whole.
+    /// What becomes of an operation that is under way when its life ends.
     DiskUnderWay = 17,
 }
 
@@ -106,6 +106,13 @@ impl Draws {
 }
 
 impl Identity {
+    /// This identity with one word more, for one whose words are not known at once.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, word: u64) -> Self {
+        Self(fold(word ^ ODD[2], self.0 ^ ODD[3]))
+    }
+
     /// One draw for one purpose.
     #[inline]
     #[must_use]
@@ -167,7 +174,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const ALL: [Purpose; 16] = [
+    const ALL: [Purpose; 17] = [
         Purpose::Latency,
         Purpose::Loss,
         Purpose::Duplicate,
@@ -176,7 +183,7 @@ mod tests {
         Purpose::NoticeLatency,
         Purpose::DiskSurvival,
         Purpose::DiskLatency,
-        Purpose::DiskTear,
+        Purpose::DiskPartly,
         Purpose::DiskSector,
         Purpose::DiskBit,
         Purpose::DiskWriteBack,
@@ -184,6 +191,7 @@ mod tests {
         Purpose::Payload,
         Purpose::Handler,
         Purpose::Generate,
+        Purpose::DiskUnderWay,
     ];
 
     #[test]
@@ -195,8 +203,9 @@ mod tests {
             draws.draw(Purpose::Loss, [1, 2]).bits(),
             draws.draw(Purpose::DiskSurvival, [1, 2, 3]).bits(),
             draws.draw(Purpose::DiskLatency, [1, 2, 3, 4, 5, 6]).bits(),
-            draws.identity([1, 2, 3]).nth(Purpose::DiskTear, 5).bits(),
+            draws.identity([1, 2, 3]).nth(Purpose::DiskPartly, 5).bits(),
             Draws::new(u64::MAX).draw(Purpose::Generate, [u64::MAX; 6]).bits(),
+            draws.identity([1, 2]).with(3).draw(Purpose::DiskSurvival).bits(),
         ];
         // Computed by another implementation of the same rules, in another language.
         assert_eq!(
@@ -209,6 +218,7 @@ mod tests {
                 0x8f39_a3df_f5ae_940f,
                 0x6866_db84_0058_88c8,
                 0x40e0_e62e_63d2_de62,
+                0xceb0_96f7_979b_6253
             ]
         );
     }

@@ -3,7 +3,6 @@
 //! Promise: each run has a plain thread of its own, which no other run's state reaches; whatever happens in it, the caller
 //! gets an outcome or a typed error.
 
-use crate::laws::Law;
 use crate::ledger::LedgerOptions;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
@@ -18,8 +17,6 @@ pub const POLL_BUDGET: u64 = 200_000_000;
 pub struct RunOptions {
     /// What the ledger checks and keeps.
     pub ledger: LedgerOptions,
-    /// The laws to check.
-    pub laws: Vec<Box<dyn Law>>,
     /// Polls that the run may use.
     pub poll_budget: u64,
     /// Set from outside to interrupt the run.
@@ -30,7 +27,6 @@ impl Default for RunOptions {
     fn default() -> Self {
         Self {
             ledger: LedgerOptions::default(),
-            laws: Vec::new(),
             poll_budget: POLL_BUDGET,
             stop: Arc::new(AtomicBool::new(false)),
         }

@@ -5,7 +5,7 @@
 
 use super::disk::FileHandle;
 use super::disk::{DirectoryEntry, DiskAnswer, DiskError, DiskErrorKind, DiskPath, DiskRequest, EntryKind};
-use super::observe::{BatchNumber, EngineEvent, Step, TransitionNumber};
+use super::observe::{BatchNumber, Decision, EngineEvent, Step, TransitionNumber};
 use super::{Host, Machine, Unscheduled, Work};
 use crate::host::observe::RecordName;
 use crate::units::{MonotonicNs, WallMs};
@@ -26,6 +26,8 @@ pub(crate) enum Seen {
     Durable(BatchNumber),
     Failed(BatchNumber, u32, [u8; 32]),
     CallerGone(TransitionNumber),
+    Opened(u32, u32),
+    Transition(TransitionNumber, RecordName, Decision, Option<BatchNumber>),
 }
 
 #[derive(Default)]
@@ -305,7 +307,10 @@ impl Machine for TestMachine {
                 Seen::Failed(batch, undone, state_digest)
             }
             EngineEvent::CallerGone { transition } => Seen::CallerGone(transition),
-            _ => return,
+            EngineEvent::Opened { restored, unrestorable, .. } => Seen::Opened(restored, unrestorable),
+            EngineEvent::Transition { transition, record, decision, staged, .. } => {
+                Seen::Transition(transition, record, decision, staged)
+            }
         };
         self.locked().seen.push(seen);
     }

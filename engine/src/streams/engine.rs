@@ -366,3 +366,7 @@ impl Future for Admitting {
         })
     }
 }
+
+#[cfg(test)]
+#[path = "engine_tests/mod.rs"]
+mod tests;

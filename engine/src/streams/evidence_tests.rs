@@ -1,33 +1,14 @@
 //! What evidence shows, and what it does not.
 
 use super::*;
-use crate::identity::Did;
-use crate::identity::signing::KeyPair;
-use crate::streams::transaction::{DEFAULT_LIFETIME_MS, Draft, TransactionId};
+use crate::streams::fixtures::{self, CRYPTO, NETWORK, NOW, signer};
+use crate::streams::key::Class;
+use crate::streams::transaction::DEFAULT_LIFETIME_MS;
 use bytes::Bytes;
 
-const NETWORK: NetworkId = NetworkId(1);
-const NOW: WallMs = WallMs(10_000_000);
-const CRYPTO: Crypto = Crypto::KeyedHash;
-
-fn signer(account: u8, delegatee: u8) -> Signer {
-    let (account, key) = (KeyPair::from_seed(&[account; 32]), KeyPair::from_seed(&[delegatee; 32]));
-    let delegation =
-        Delegation::sign(&account, *key.public(), (WallMs(0), WallMs(u64::MAX)), NETWORK, CRYPTO);
-    Signer::new(key, delegation)
-}
-
-fn transaction(origin: &Signer, destination: Did, sequence: u64, content: u8) -> Transaction {
-    let draft = Draft {
-        destination,
-        id: TransactionId([8; 16]),
-        sequence: Sequence(sequence),
-        reply_via: None,
-        data: &[12, content],
-        issued: NOW,
-        lifetime_ms: DEFAULT_LIFETIME_MS,
-    };
-    Transaction::sign(&draft, origin, NETWORK, CRYPTO).unwrap()
+fn transaction(destination: &Signer, sequence: u64, content: u8) -> Transaction {
+    let lifetime = (NOW, DEFAULT_LIFETIME_MS);
+    fixtures::sign(&signer(1, 2), destination.account(), Class::Application, sequence, content, lifetime)
 }
 
 struct Case {
@@ -38,9 +19,9 @@ struct Case {
 
 impl Case {
     fn new() -> Self {
-        let (origin, destination) = (signer(1, 2), signer(3, 4));
-        let accepted = transaction(&origin, destination.account(), 7, 1);
-        let incoming = transaction(&origin, destination.account(), 7, 2);
+        let destination = signer(3, 4);
+        let accepted = transaction(&destination, 7, 1);
+        let incoming = transaction(&destination, 7, 2);
         Self { destination, accepted, incoming }
     }
 
@@ -108,7 +89,7 @@ fn evidence_of_another_network_witness_digest_or_instant_shows_nothing() {
 #[test]
 fn a_transaction_of_another_sequence_or_class_does_not_complete_evidence() {
     let case = Case::new();
-    let other = transaction(&signer(1, 2), case.destination.account(), 8, 1);
+    let other = transaction(&case.destination, 8, 1);
     let evidence =
         ForkEvidence::sign(other.digest(), case.incoming.clone(), NOW, &case.destination, NETWORK, CRYPTO);
     assert!(evidence.verify(NETWORK, CRYPTO).is_ok(), "the destination's word alone");

@@ -4,6 +4,8 @@
 mod engine;
 mod error;
 pub mod evidence;
+#[cfg(test)]
+mod fixtures;
 pub mod key;
 pub mod lanes;
 pub mod message;

@@ -1,19 +1,10 @@
 //! The encoding against postcard, and what a signature covers.
 
 use super::*;
-use crate::identity::signing::KeyPair;
+use crate::streams::fixtures::{CRYPTO, NETWORK, signer};
 use crate::streams::payload::{PAYLOAD_MARKER, Payload};
 use proptest::prelude::*;
 use serde::Serialize;
-
-const NETWORK: NetworkId = NetworkId(1);
-
-fn signer(seed: u8) -> Signer {
-    let (account, key) = (KeyPair::from_seed(&[seed; 32]), KeyPair::from_seed(&[seed + 100; 32]));
-    let times = (WallMs(0), WallMs(u64::MAX));
-    let delegation = Delegation::sign(&account, *key.public(), times, NETWORK, Crypto::KeyedHash);
-    Signer::new(key, delegation)
-}
 
 fn draft(data: &[u8]) -> Draft<'_> {
     Draft {
@@ -79,8 +70,8 @@ proptest! {
         let draft = Draft {
             sequence: Sequence(sequence), issued: WallMs(issued), lifetime_ms, reply_via: reply_via.map(Did), ..draft(&data)
         };
-        let transaction = Transaction::sign(&draft, &signer(1), NETWORK, Crypto::KeyedHash).unwrap();
-        let payload = Payload::sign(transaction.clone(), &signer(2), NETWORK, Crypto::KeyedHash);
+        let transaction = Transaction::sign(&draft, &signer(1, 101), NETWORK, CRYPTO).unwrap();
+        let payload = Payload::sign(transaction.clone(), &signer(2, 102), NETWORK, CRYPTO);
         let mirror = Mirror {
             destination: [7; 20],
             id: [8; 16],
@@ -111,8 +102,8 @@ proptest! {
 
     #[test]
     fn a_damaged_payload_is_never_another_encoding_of_the_same(at in 0usize..600, bit in 0u8..8) {
-        let transaction = Transaction::sign(&draft(&[12; 40]), &signer(1), NETWORK, Crypto::KeyedHash).unwrap();
-        let payload = Payload::sign(transaction, &signer(2), NETWORK, Crypto::KeyedHash);
+        let transaction = Transaction::sign(&draft(&[12; 40]), &signer(1, 101), NETWORK, CRYPTO).unwrap();
+        let payload = Payload::sign(transaction, &signer(2, 102), NETWORK, CRYPTO);
         let mut bytes = payload.encoded().to_vec();
         let at = at % bytes.len();
         bytes[at] ^= 1 << bit;
@@ -127,8 +118,8 @@ proptest! {
 
 #[test]
 fn payloads_without_the_marker_are_refused_before_they_are_read() {
-    let transaction = Transaction::sign(&draft(&[12]), &signer(1), NETWORK, Crypto::KeyedHash).unwrap();
-    let payload = Payload::sign(transaction, &signer(2), NETWORK, Crypto::KeyedHash);
+    let transaction = Transaction::sign(&draft(&[12]), &signer(1, 101), NETWORK, CRYPTO).unwrap();
+    let payload = Payload::sign(transaction, &signer(2, 102), NETWORK, CRYPTO);
     let whole = payload.encoded();
     assert_eq!(Payload::decode(whole.slice(1..)).unwrap_err(), DecodeError::NoMarker);
     assert_eq!(Payload::decode(Bytes::new()).unwrap_err(), DecodeError::NoMarker);
@@ -144,7 +135,7 @@ fn payloads_without_the_marker_are_refused_before_they_are_read() {
 
 #[test]
 fn what_cannot_be_delivered_is_not_signed() {
-    let sign = |draft: &Draft<'_>| Transaction::sign(draft, &signer(1), NETWORK, Crypto::KeyedHash).err();
+    let sign = |draft: &Draft<'_>| Transaction::sign(draft, &signer(1, 101), NETWORK, CRYPTO).err();
     let unknown = DraftError::InvalidMessage(InvalidMessage { first: Some(200) });
     assert_eq!(sign(&draft(&[200])), Some(unknown));
     assert_eq!(sign(&draft(&[])), Some(DraftError::InvalidMessage(InvalidMessage { first: None })));
@@ -157,7 +148,7 @@ fn what_cannot_be_delivered_is_not_signed() {
 fn the_signed_hash_is_the_one_of_the_facts() {
     let via = Did([9; 20]);
     let draft = Draft { reply_via: Some(via), ..draft(&[12, 34]) };
-    let transaction = Transaction::sign(&draft, &signer(1), NETWORK, Crypto::KeyedHash).unwrap();
+    let transaction = Transaction::sign(&draft, &signer(1, 101), NETWORK, CRYPTO).unwrap();
     let mut bytes = Vec::new();
     bytes.extend([7; 20]);
     bytes.extend([8; 16]);

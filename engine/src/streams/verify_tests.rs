@@ -3,17 +3,9 @@
 use super::*;
 use crate::identity::delegation::Signer;
 use crate::identity::signing::KeyPair;
+use crate::streams::fixtures::{CRYPTO, NETWORK, NOW, signer, signer_until};
 use crate::streams::transaction::{DEFAULT_LIFETIME_MS, Draft, TransactionId};
 use crate::units::Sequence;
-
-const NETWORK: NetworkId = NetworkId(1);
-const NOW: WallMs = WallMs(10_000_000);
-
-fn signer(account: u8, delegatee: u8, until: WallMs, network_id: NetworkId, crypto: Crypto) -> Signer {
-    let (account, key) = (KeyPair::from_seed(&[account; 32]), KeyPair::from_seed(&[delegatee; 32]));
-    let delegation = Delegation::sign(&account, *key.public(), (WallMs(0), until), network_id, crypto);
-    Signer::new(key, delegation)
-}
 
 fn draft() -> Draft<'static> {
     Draft {
@@ -38,19 +30,16 @@ fn payload(
     Payload::sign(transaction, hop, network_id, crypto)
 }
 
-fn plain(account: u8, delegatee: u8) -> Signer {
-    signer(account, delegatee, WallMs(u64::MAX), NETWORK, Crypto::KeyedHash)
-}
-
 fn verify(payload: Payload, now: WallMs) -> Result<Verified, VerifyError> {
-    Verifier::new(NETWORK, Crypto::KeyedHash, Flaws::NONE).verify(payload, now)
+    Verifier::new(NETWORK, CRYPTO, Flaws::NONE).verify(payload, now)
 }
 
 #[test]
 fn a_payload_verifies_for_its_own_network_only() {
     for crypto in [Crypto::Ed25519, Crypto::KeyedHash] {
         let end = WallMs(u64::MAX);
-        let (origin, hop) = (signer(1, 2, end, NETWORK, crypto), signer(3, 4, end, NETWORK, crypto));
+        let signer = |account, key| signer_until(account, key, end, NETWORK, crypto);
+        let (origin, hop) = (signer(1, 2), signer(3, 4));
         let payload = payload(&draft(), &origin, &hop, NETWORK, crypto);
         let here = Verifier::new(NETWORK, crypto, Flaws::NONE).verify(payload.clone(), NOW).unwrap();
         let expected = StreamKey {
@@ -78,23 +67,19 @@ fn a_transaction_is_live_from_sigma_before_its_issue_to_its_last_instant() {
         (end + 3_001, Err("expired")),
     ];
     for (now, expected) in cases {
-        let verdict =
-            verify(payload(&draft(), &plain(1, 2), &plain(3, 4), NETWORK, Crypto::KeyedHash), WallMs(now));
+        let verdict = verify(payload(&draft(), &signer(1, 2), &signer(3, 4), NETWORK, CRYPTO), WallMs(now));
         assert_eq!(verdict.map(|_| ()).map_err(|error| error.id()), expected, "at {now}");
     }
 }
 
 #[test]
 fn both_delegations_must_last() {
-    let until = |end| signer(1, 2, WallMs(end), NETWORK, Crypto::KeyedHash);
-    let lasting = plain(3, 4);
+    let until = |end| signer_until(1, 2, WallMs(end), NETWORK, CRYPTO);
+    let lasting = signer(3, 4);
     let cases = [
-        (
-            payload(&draft(), &until(NOW.0 - 1), &lasting, NETWORK, Crypto::KeyedHash),
-            Some(Proof::Transaction),
-        ),
-        (payload(&draft(), &lasting, &until(NOW.0 - 1), NETWORK, Crypto::KeyedHash), Some(Proof::Payload)),
-        (payload(&draft(), &until(NOW.0), &until(NOW.0), NETWORK, Crypto::KeyedHash), None),
+        (payload(&draft(), &until(NOW.0 - 1), &lasting, NETWORK, CRYPTO), Some(Proof::Transaction)),
+        (payload(&draft(), &lasting, &until(NOW.0 - 1), NETWORK, CRYPTO), Some(Proof::Payload)),
+        (payload(&draft(), &until(NOW.0), &until(NOW.0), NETWORK, CRYPTO), None),
     ];
     for (payload, refused) in cases {
         let error = verify(payload, NOW).err();
@@ -105,7 +90,7 @@ fn both_delegations_must_last() {
 
 #[test]
 fn every_part_of_both_proofs_is_checked() {
-    let good = payload(&draft(), &plain(1, 2), &plain(3, 4), NETWORK, Crypto::KeyedHash);
+    let good = payload(&draft(), &signer(1, 2), &signer(3, 4), NETWORK, CRYPTO);
     assert!(verify(good.clone(), NOW).is_ok());
     type Change = fn(&mut Payload);
     let changes: [(&str, Change, &str); 9] = [
@@ -137,20 +122,19 @@ fn every_part_of_both_proofs_is_checked() {
 
 #[test]
 fn a_relay_signs_the_payload_anew_and_the_transaction_stays() {
-    let first = payload(&draft(), &plain(1, 2), &plain(1, 2), NETWORK, Crypto::KeyedHash);
+    let first = payload(&draft(), &signer(1, 2), &signer(1, 2), NETWORK, CRYPTO);
     let arrived = verify(first.clone(), NOW).unwrap();
-    let relayed = Payload::sign(arrived.into_payload().transaction, &plain(5, 6), NETWORK, Crypto::KeyedHash);
+    let relayed = Payload::sign(arrived.into_payload().transaction, &signer(5, 6), NETWORK, CRYPTO);
     let verified = verify(relayed.clone(), NOW).unwrap();
     assert_eq!(*verified.digest(), first.transaction.digest());
-    assert_eq!(verified.stream().origin, plain(1, 2).account());
+    assert_eq!(verified.stream().origin, signer(1, 2).account());
     assert_ne!(relayed.encoded(), first.encoded());
 }
 
 #[test]
 fn another_delegatee_keeps_the_stream() {
     let of = |delegatee| {
-        verify(payload(&draft(), &plain(1, delegatee), &plain(3, 4), NETWORK, Crypto::KeyedHash), NOW)
-            .unwrap()
+        verify(payload(&draft(), &signer(1, delegatee), &signer(3, 4), NETWORK, CRYPTO), NOW).unwrap()
     };
     assert_eq!(of(2).stream(), of(9).stream());
     assert_ne!(of(2).digest(), of(9).digest());
@@ -158,8 +142,8 @@ fn another_delegatee_keeps_the_stream() {
 
 #[test]
 fn a_known_delegation_saves_its_verification() {
-    let mut verifier = Verifier::new(NETWORK, Crypto::KeyedHash, Flaws::NONE);
-    let payload = payload(&draft(), &plain(1, 2), &plain(3, 4), NETWORK, Crypto::KeyedHash);
+    let mut verifier = Verifier::new(NETWORK, CRYPTO, Flaws::NONE);
+    let payload = payload(&draft(), &signer(1, 2), &signer(3, 4), NETWORK, CRYPTO);
     let hashed_bytes = bytes_of(payload.transaction.data().len() + payload.transaction.encoded().len());
     verifier.verify(payload.clone(), NOW).unwrap();
     assert_eq!(verifier.take_work(), Work { verifications: 4, hashed_bytes, ..Work::default() });
@@ -171,8 +155,8 @@ fn a_known_delegation_saves_its_verification() {
 #[test]
 fn the_flawed_keys_are_what_they_say() {
     let key = |flaws| {
-        let mut verifier = Verifier::new(NETWORK, Crypto::KeyedHash, flaws);
-        let payload = payload(&draft(), &plain(1, 2), &plain(3, 4), NETWORK, Crypto::KeyedHash);
+        let mut verifier = Verifier::new(NETWORK, CRYPTO, flaws);
+        let payload = payload(&draft(), &signer(1, 2), &signer(3, 4), NETWORK, CRYPTO);
         *verifier.verify(payload, NOW).unwrap().stream()
     };
     let plain_key = key(Flaws::NONE);

@@ -75,7 +75,11 @@ impl<'a> Reader<'a> {
     }
 
     /// An integer within `range` that is no distribution.
-    pub fn integer(&mut self, name: &str, range: std::ops::RangeInclusive<i64>) -> Result<Option<i64>, ScenarioError> {
+    pub fn integer(
+        &mut self,
+        name: &str,
+        range: std::ops::RangeInclusive<i64>,
+    ) -> Result<Option<i64>, ScenarioError> {
         let Some(found) = self.find("", name)? else { return Ok(None) };
         let value = integer(&found.value, &range);
         value.map(Some).map_err(|(span, what)| self.error_in(name, &found, span, what))
@@ -94,7 +98,11 @@ impl<'a> Reader<'a> {
     }
 
     /// One of `names`, or a choice among them by weight.
-    pub fn names(&mut self, name: &str, names: &[&'static str]) -> Result<Option<Vec<(usize, u32)>>, ScenarioError> {
+    pub fn names(
+        &mut self,
+        name: &str,
+        names: &[&'static str],
+    ) -> Result<Option<Vec<(usize, u32)>>, ScenarioError> {
         let Some(found) = self.find("", name)? else { return Ok(None) };
         let read = |value: &Spanned<DeValue<'_>>| one_name(value, names);
         let choice = match found.value.get_ref() {
@@ -106,7 +114,8 @@ impl<'a> Reader<'a> {
 
     /// Says which keys of file and settings nobody asked for. `free` is a section whose keys are names of its own.
     pub fn finish(&self, free: &str) -> Result<(), ScenarioError> {
-        let sections: Vec<&str> = self.known.iter().filter_map(|key| key.split_once('.')).map(|(name, _)| name).collect();
+        let sections: Vec<&str> =
+            self.known.iter().filter_map(|key| key.split_once('.')).map(|(name, _)| name).collect();
         let is_free = |key: &str| key.split_once('.').is_some_and(|(section, _)| section == free);
         for (name, value) in self.table {
             let key = name.get_ref();
@@ -121,7 +130,11 @@ impl<'a> Reader<'a> {
             for name in table.keys() {
                 let full = format!("{key}.{}", name.get_ref());
                 if !self.known.contains(&full) {
-                    return Err(self.unknown(&full, Some(name.span()), self.known.iter().map(String::as_str)));
+                    return Err(self.unknown(
+                        &full,
+                        Some(name.span()),
+                        self.known.iter().map(String::as_str),
+                    ));
                 }
             }
         }
@@ -193,13 +206,17 @@ fn choices<T>(
         Some((span, None)) => Err((span, format!("expected a list under {name}"))),
     };
     let Some(items) = array("choices")?.filter(|items| !items.is_empty()) else {
-        return Err((span, "expected { min, max } or { choices = [..], weights = [..] } with at least one choice".to_owned()));
+        return Err((
+            span,
+            "expected { min, max } or { choices = [..], weights = [..] } with at least one choice".to_owned(),
+        ));
     };
     let weights = match array("weights")? {
         None => vec![1; items.len()],
-        Some(weights) => {
-            weights.iter().map(|weight| integer(weight, &(0..=1_000_000)).map(|weight| weight as u32)).collect::<Result<_, _>>()?
-        }
+        Some(weights) => weights
+            .iter()
+            .map(|weight| integer(weight, &(0..=1_000_000)).map(|weight| weight as u32))
+            .collect::<Result<_, _>>()?,
     };
     if weights.len() != items.len() {
         return Err((span, format!("{} choices and {} weights", items.len(), weights.len())));
@@ -216,7 +233,10 @@ fn only(table: &DeTable<'_>, names: &[&str]) -> Result<(), Misread> {
         if !names.contains(&text) {
             let near = nearest(text, names.iter().copied()).map(|near| format!("; the nearest is `{near}`"));
             let expected = names.join(", ");
-            return Err((name.span(), format!("no `{text}` in a distribution, expected {expected}{}", near.unwrap_or_default())));
+            return Err((
+                name.span(),
+                format!("no `{text}` in a distribution, expected {expected}{}", near.unwrap_or_default()),
+            ));
         }
     }
     Ok(())
@@ -225,7 +245,11 @@ fn only(table: &DeTable<'_>, names: &[&str]) -> Result<(), Misread> {
 fn integer(value: &Spanned<DeValue<'_>>, range: &std::ops::RangeInclusive<i64>) -> Result<i64, Misread> {
     let expected = || format!("an integer from {} to {}", range.start(), range.end());
     let DeValue::Integer(digits) = value.get_ref() else {
-        let what = format!("expected {} or a distribution of them, found {}", expected(), value.get_ref().type_str());
+        let what = format!(
+            "expected {} or a distribution of them, found {}",
+            expected(),
+            value.get_ref().type_str()
+        );
         return Err((value.span(), what));
     };
     i64::from_str_radix(digits.as_str(), digits.radix())
@@ -237,7 +261,10 @@ fn integer(value: &Spanned<DeValue<'_>>, range: &std::ops::RangeInclusive<i64>) 
 fn one_name(value: &Spanned<DeValue<'_>>, names: &[&'static str]) -> Result<usize, Misread> {
     let expected = names.join(", ");
     let Some(text) = value.get_ref().as_str() else {
-        return Err((value.span(), format!("expected one of {expected}, found {}", value.get_ref().type_str())));
+        return Err((
+            value.span(),
+            format!("expected one of {expected}, found {}", value.get_ref().type_str()),
+        ));
     };
     names.iter().position(|name| *name == text).ok_or_else(|| {
         let near = nearest(text, names.iter().copied()).map(|near| format!("; the nearest is `{near}`"));
@@ -245,20 +272,9 @@ fn one_name(value: &Spanned<DeValue<'_>>, names: &[&'static str]) -> Result<usiz
     })
 }
 
-fn setting_value(text: &str) -> Spanned<DeValue<'static>> {
-    let mut value = DeValue::parse(text)
-        .unwrap_or_else(|_| Spanned::new(0..text.len(), DeValue::String(text.to_owned().into())));
-    value.get_mut().make_owned();
-    // `make_owned` leaves nothing borrowed, which its type cannot say.
-    let span = value.span();
-    Spanned::new(span, owned(value.into_inner()))
-}
-
-fn owned(value: DeValue<'_>) -> DeValue<'static> {
-    match value {
-        DeValue::String(text) => DeValue::String(text.into_owned().into()),
-        other => reparse(&other),
-    }
+/// The value as TOML; what is no TOML value is a bare word.
+fn setting_value(text: &str) -> Spanned<DeValue<'_>> {
+    DeValue::parse(text).unwrap_or_else(|_| Spanned::new(0..text.len(), DeValue::String(text.into())))
 }
 
 fn line_of(text: &str, at: usize) -> usize {

@@ -2,7 +2,7 @@
 //!
 //! Promise: a batch is in exactly one phase. It is
 //!
-//! - `Gathering` from the first transition that stages a record into it until it is closed;
+//! - `Gathering` from the first transition that stages a record into it, or is reported to join it, until it is closed;
 //! - `Temporaries` from its closing until every record that it writes is reported flushed under its temporary name;
 //! - `Renames` from there until every one of these records is reported renamed;
 //! - `DirectoryFlush` from there until it is reported durable (the directory flush itself, and after its return);
@@ -12,7 +12,6 @@
 
 use crate::units::NodeId;
 use groundhog_engine::host::observe::{BatchNumber, EngineEvent, RecordName, Roles, Step};
-use groundhog_engine::streams::key::Table;
 
 /// Where one batch stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,7 +105,10 @@ impl Batches {
     pub fn event(&mut self, node: NodeId, event: &EngineEvent<'_>) -> Option<FailedBatch<'_>> {
         let node = self.nodes.get_mut(node.index())?;
         match *event {
-            EngineEvent::Transition { table, staged: Some(batch), .. } => node.staged(batch, table),
+            EngineEvent::Transition { table, staged: Some(batch), .. } => {
+                node.gather(batch, Roles::one(table))
+            }
+            EngineEvent::Step { step: Step::Gathering, batch, roles } => node.gather(batch, roles),
             EngineEvent::BatchClosed { batch, records, .. } => node.close(batch, records),
             EngineEvent::Step { step, batch, .. } => node.step(step, batch),
             EngineEvent::BatchDurable { batch } => node.durable(batch),
@@ -119,14 +121,14 @@ impl Batches {
 }
 
 impl NodeBatches {
-    fn staged(&mut self, batch: BatchNumber, table: Table) {
-        let one = Roles::one(table);
+    /// Told by the transition and by its step: which roles are served matters, not how often.
+    fn gather(&mut self, batch: BatchNumber, more: Roles) {
         match &mut self.gathering {
             Some((gathering, roles)) if *gathering == batch => {
-                roles.leases += one.leases;
-                roles.windows += one.windows;
+                roles.leases = roles.leases.saturating_add(more.leases);
+                roles.windows = roles.windows.saturating_add(more.windows);
             }
-            gathering => *gathering = Some((batch, one)),
+            gathering => *gathering = Some((batch, more)),
         }
     }
 

@@ -183,10 +183,7 @@ fn encode_admission(event: &Event<'_>, out: &mut Encoder<'_>) {
             out.message(message);
             out.place(node, life);
             out.transaction(transaction);
-            out.flag(record.is_some());
-            if let Some(record) = record {
-                out.record(record);
-            }
+            out.record(record);
             out.passage(passage);
             match answer {
                 Answer::Verdict(verdict) => out.byte(4 + verdict as u8),

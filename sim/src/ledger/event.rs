@@ -187,7 +187,7 @@ pub enum Event<'a> {
         node: NodeId,
         life: Life,
         transaction: &'a Transaction,
-        record: Option<RecordName>,
+        record: RecordName,
         passage: Passage,
         answer: Answer,
     },

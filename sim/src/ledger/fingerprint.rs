@@ -18,6 +18,8 @@ const BUFFER_BYTES: usize = 4_096;
 pub struct Fingerprint {
     hash: Sha256,
     buffer: Vec<u8>,
+    /// Where the last event's encoding begins in the buffer.
+    last: usize,
     events: u64,
     checkpoints: Vec<[u8; 8]>,
 }
@@ -27,6 +29,7 @@ impl Default for Fingerprint {
         Self {
             hash: Sha256::new(),
             buffer: Vec::with_capacity(BUFFER_BYTES + 1_024),
+            last: 0,
             events: 0,
             checkpoints: Vec::new(),
         }
@@ -34,19 +37,24 @@ impl Default for Fingerprint {
 }
 
 impl Fingerprint {
-    /// Takes one event in; returns its encoding, which stands until the next call.
+    /// Takes one event in.
     #[inline]
-    pub fn record(&mut self, at: SimTime, event: &Event<'_>) -> &[u8] {
+    pub fn record(&mut self, at: SimTime, event: &Event<'_>) {
         if self.buffer.len() >= BUFFER_BYTES {
             self.hash_buffer();
         }
         if self.events.is_multiple_of(CHECKPOINT_EVENTS) && self.events > 0 {
             self.checkpoint();
         }
-        let begin = self.buffer.len();
+        self.last = self.buffer.len();
         encode(at, event, &mut self.buffer);
         self.events += 1;
-        &self.buffer[begin..]
+    }
+
+    /// The encoding of the last event; empty before the first.
+    #[must_use]
+    pub fn last_encoded(&self) -> &[u8] {
+        &self.buffer[self.last..]
     }
 
     /// Events so far.
@@ -73,6 +81,7 @@ impl Fingerprint {
     fn hash_buffer(&mut self) {
         self.hash.update(&self.buffer);
         self.buffer.clear();
+        self.last = 0;
     }
 
     fn checkpoint(&mut self) {

@@ -76,3 +76,58 @@ impl Lanes {
         Some(lane)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::event::LossCause;
+    use crate::ledger::samples::message;
+
+    fn sent(frame: u64, class: Class) -> Event<'static> {
+        let (frame, message) = (FrameNumber(frame), Some(message(0)));
+        Event::FrameSent {
+            frame,
+            message,
+            copy: 0,
+            from: NodeId(0),
+            to: NodeId(1),
+            class,
+            channel: 0,
+            bytes: 1,
+        }
+    }
+    fn delivered(frame: u64) -> Event<'static> {
+        Event::FrameDelivered { frame: FrameNumber(frame), message: None, to: NodeId(1), duplicate: false }
+    }
+
+    #[test]
+    fn only_a_frame_behind_a_later_one_of_its_own_lane_is_out_of_order() {
+        let mut lanes = Lanes::default();
+        for (frame, class) in [(0, Class::E2e), (1, Class::E2e), (2, Class::Control), (3, Class::E2e)] {
+            assert!(!lanes.event(&sent(frame, class)));
+        }
+        let order = [(2, false), (1, false), (0, true), (3, false), (0, false)];
+        for (frame, overtaken) in order {
+            assert_eq!(lanes.event(&delivered(frame)), overtaken, "frame {frame}");
+        }
+    }
+
+    #[test]
+    fn frames_in_flight_are_counted_by_lane_until_delivered_or_lost() {
+        let mut lanes = Lanes::default();
+        lanes.event(&sent(0, Class::E2e));
+        lanes.event(&sent(1, Class::Control));
+        assert_eq!(lanes.most_in_flight(), 1);
+        lanes.event(&Event::FrameLost { frame: FrameNumber(0), message: None, cause: LossCause::LinkLoss });
+        lanes.event(&sent(2, Class::E2e));
+        assert_eq!(lanes.most_in_flight(), 1);
+        lanes.event(&Event::FrameDelivered {
+            frame: FrameNumber(2),
+            message: None,
+            to: NodeId(1),
+            duplicate: true,
+        });
+        lanes.event(&sent(3, Class::E2e));
+        assert_eq!(lanes.most_in_flight(), 2);
+    }
+}

@@ -5,12 +5,23 @@
 
 pub mod batches;
 pub mod collector;
+pub mod compare;
 pub mod encode;
 pub mod event;
 pub mod fates;
+#[cfg(test)]
+mod figures_tests;
 pub mod fingerprint;
 pub mod kind;
 pub mod lanes;
+pub mod mark_counter;
+pub mod marks;
+pub mod onlooker;
+#[cfg(test)]
+mod samples;
+#[cfg(test)]
+mod tests;
+pub mod timeline;
 pub mod words;
 
 use crate::laws::{Law, LawKind, View};
@@ -19,10 +30,13 @@ use crate::plan::Plan;
 use crate::units::SimTime;
 use batches::Batches;
 use collector::Collector;
+use compare::{Recorded, RecordedInterval};
 use event::Event;
 use fingerprint::Fingerprint;
 use kind::{EventKind, KIND_NUMBERS};
 use lanes::Lanes;
+use mark_counter::Marks;
+use onlooker::{Onlooker, Sink};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often one law may be broken before it is no longer asked: enough to see a pattern, and a bound on what a run that
@@ -61,6 +75,14 @@ impl LawSelection {
 pub struct LedgerOptions {
     /// Which laws are checked.
     pub laws: LawSelection,
+    /// What of the events is recorded, to compare two runs.
+    pub recorded: Recorded,
+    /// How many events are kept as lines: the last before a law was first broken, that event included.
+    pub tail_lines: usize,
+    /// Takes every event as a line of the timeline.
+    pub sink: Option<Sink>,
+    /// Whose account a DID is, for the lines.
+    pub account_of: Option<timeline::AccountOf>,
 }
 
 /// The ledger of one run.
@@ -69,6 +91,10 @@ pub struct Ledger {
     collector: Option<Collector>,
     batches: Batches,
     lanes: Lanes,
+    marks: Marks,
+    onlooker: Option<Box<Onlooker>>,
+    interval: Option<RecordedInterval>,
+    tail: Vec<String>,
     laws: Vec<Box<dyn Law>>,
     /// For each kind's number, the places in `laws` of those that read it.
     readers: [Vec<u16>; KIND_NUMBERS],
@@ -102,6 +128,10 @@ impl Ledger {
             collector: Some(Collector::new(plan)),
             batches: Batches::new(plan.nodes.len()),
             lanes: Lanes::default(),
+            marks: Marks::new(plan),
+            onlooker: Onlooker::new(options).map(Box::new),
+            interval: None,
+            tail: Vec::new(),
             broken_by_law: vec![0; laws.len()],
             laws,
             readers,
@@ -117,19 +147,28 @@ impl Ledger {
     pub fn record(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View) {
         let collector = self.collector.as_mut().expect("no event is recorded after the end");
         self.fingerprint.record(at, event);
+        if let Some(onlooker) = &mut self.onlooker {
+            onlooker.checkpoints(self.fingerprint.checkpoints());
+            onlooker.event(at, event, self.fingerprint.last_encoded());
+        }
+        let reordered = self.lanes.event(event);
+        self.marks.event(at, event, &self.batches, collector.fates(), reordered);
         match event {
-            Event::Booted { node, .. } => self.batches.forget(*node),
+            Event::Booted { node, .. } | Event::Died { node, .. } => self.batches.forget(*node),
             Event::Engine { node, event, .. } => {
-                self.batches.event(*node, event);
+                if let Some(failed) = self.batches.event(*node, event) {
+                    self.marks.failed(*node, failed, view);
+                }
             }
             _ => {}
         }
-        self.lanes.event(event);
         collector.event(at, event, &self.batches, view);
-        if let Event::Died { node, .. } = event {
-            self.batches.forget(*node);
-        }
         self.ask_laws(at, event, view);
+        if !self.broken.is_empty()
+            && let Some(onlooker) = &mut self.onlooker
+        {
+            onlooker.freeze_tail();
+        }
     }
 
     /// Events so far.
@@ -162,9 +201,24 @@ impl Ledger {
         violations.sort_by_key(|violation| violation.at);
         let events = self.fingerprint.events();
         let (fingerprint, checkpoints) = std::mem::take(&mut self.fingerprint).finish();
-        let lanes = std::mem::take(&mut self.lanes);
-        let figures = collector.finish(at, &lanes, view);
-        Outcome { fingerprint, checkpoints, events, violations, limits, ..figures }
+        if let Some(onlooker) = self.onlooker.take() {
+            (self.interval, self.tail) = onlooker.finish(&checkpoints);
+        }
+        let figures = collector.finish(at, &self.lanes, view);
+        let marks = self.marks.reached();
+        Outcome { fingerprint, checkpoints, events, violations, limits, marks, ..figures }
+    }
+
+    /// The interval that was to be recorded; once the ledger is finished.
+    #[must_use]
+    pub fn take_interval(&mut self) -> Option<RecordedInterval> {
+        self.interval.take()
+    }
+
+    /// The last events before a law was first broken, or of the whole run when none was; once the ledger is finished.
+    #[must_use]
+    pub fn take_tail(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.tail)
     }
 
     #[inline]

@@ -75,3 +75,30 @@ pub fn fault_label(kind: &FaultKind) -> String {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::NodeId;
+
+    #[test]
+    fn a_label_says_kind_and_subject() {
+        let (node, from, to) = (NodeId(3), NodeId(3), NodeId(5));
+        let cases = [
+            (FaultKind::Crash { node, death: Death::Power, down_us: 1 }, "power failure, node 3"),
+            (FaultKind::Clock { node, fault: ClockFault::Step { by_ms: -4 } }, "clock step, node 3"),
+            (FaultKind::SlowProcessor { node, factor: 4 }, "slow processor x4, node 3"),
+            (
+                FaultKind::Link { from, to, one_way: true, fault: LinkFault::Loss { per_mille: 20 } },
+                "link loss 20/1000, node 3->5",
+            ),
+            (
+                FaultKind::Link { from, to, one_way: false, fault: LinkFault::Partition },
+                "partition, node 3<->5",
+            ),
+        ];
+        for (kind, label) in cases {
+            assert_eq!(fault_label(&kind), label);
+        }
+    }
+}

@@ -162,6 +162,8 @@ sections! {
         hub_per_mille = 800, PER_MILLE;
         /// Bursts that travel over a relay, in thousandths.
         relayed_per_mille = 0, PER_MILLE;
+        /// Streams of a hub: its bursts go on in the same few, and new ones open from wave to wave.
+        streams = 16, 1..=10_000;
         /// Instants at which the bursts of one hub begin together.
         waves = 6, 1..=10_000;
         /// How far around its wave a burst begins, in microseconds.
@@ -208,6 +210,8 @@ sections! {
     Disks disks {
         /// Batches that fail on a slow disk while another gathers on top.
         failing_batches = 0, COUNT;
+        /// Failing batches that a power failure follows a few batches later, in thousandths.
+        power_after_failure_per_mille = 0, PER_MILLE;
         /// Operations that fail with an input/output error.
         errors = 0, COUNT;
         /// Times without space.
@@ -255,6 +259,25 @@ sections! {
         stalled_channels = 0, COUNT;
         /// How long a fault lasts, in milliseconds.
         lasts_ms = 200, TIME_MS;
+    }
+    /// Scenes of overtaking: one class, or one channel, stands still while traffic beside it goes on.
+    Scenes scenes {
+        /// One class's handler stalls until its frames wait in their lane, while the other classes of the pair go on.
+        stalled_classes = 0, COUNT;
+        /// One channel of a pool stalls, while every class of the pair goes on.
+        stalled_channels = 0, COUNT;
+        /// Messages of the class that stands still.
+        behind = 26, 1..=10_000;
+        /// Messages of each other class.
+        beside = 20, 1..=10_000;
+        /// Long dense bursts of one class.
+        floods = 0, COUNT;
+        /// Messages of each.
+        flood = 160, 1..=100_000;
+        /// Time between two messages of a scene in microseconds.
+        every_us = 100, TIME_US;
+        /// How long the stall lasts, in milliseconds.
+        lasts_ms = 400, TIME_MS;
     }
     /// Faults of handlers and processors.
     Handlers handlers {
@@ -322,7 +345,7 @@ pub struct Scenario {
     /// scales them in proportion.
     pub counts_for: u32,
     /// Whether signatures are real.
-    pub crypto: Crypto,
+    pub crypto: Vec<(Crypto, u32)>,
     /// How disks keep what is not flushed.
     pub disk: Vec<(DiskProfile, u32)>,
     /// Everything else.

@@ -36,6 +36,8 @@ use self::timers::Timer;
 use self::traffic::Traffic;
 use self::view::DiskView;
 use self::workload::Workload;
+use crate::laws::reading::RecordReader;
+use crate::laws::{Names, Setting, catalogue};
 use crate::ledger::Ledger;
 use crate::outcome::{Cut, Outcome};
 use crate::plan::Plan;
@@ -97,13 +99,20 @@ impl World {
         let Start { plan, nodes: executor_nodes, executor } = start;
         let flaws = node::flaws_of(&plan.flaws).map_err(RunError::Plan)?;
         let traffic = Traffic::new(&plan, flaws).map_err(|error| RunError::Plan(error.to_string()))?;
-        let ledger = Ledger::new(&plan, options.laws, options.ledger);
         let crypto = node::crypto_of(&plan);
         let mut nodes = Vec::with_capacity(plan.nodes.len());
         for (of_plan, executor) in plan.nodes.iter().zip(executor_nodes) {
             let identity = Identity::new(&plan, of_plan.id, crypto);
             nodes.push(NodeState::new(of_plan, identity, executor));
         }
+        let accounts =
+            nodes.iter().zip(&plan.nodes).map(|(state, of_plan)| (of_plan.id, state.identity.did()));
+        let names = Names::new(accounts);
+        let setting = Setting { plan: Arc::clone(&plan), names: names.clone(), reader: RecordReader::ENGINE };
+        let laws = catalogue::LAWS.iter().map(|law| (law.build)(&setting)).collect();
+        let mut ledger_options = options.ledger;
+        ledger_options.account_of.get_or_insert_with(|| Box::new(move |did| names.node(did)));
+        let ledger = Ledger::new(&plan, laws, ledger_options);
         let world = Arc::new_cyclic(|shared| {
             Mutex::new(World {
                 shared: shared.clone(),

@@ -61,7 +61,14 @@ fn in_commit(draft: &mut Draft<'_>) {
         crash(draft, at, node, cell.death, &mut dice);
         let in_open_per_mille = section.in_open_per_mille.roll_u64(&mut dice);
         if dice.per_mille(in_open_per_mille) {
-            let at = in_open(node, next_life(draft, node), &mut dice);
+            let life = next_life(draft, node);
+            let unmarked = cell.death == Death::Process && cell.step == Step::Renamed;
+            // Only a record that was renamed in and never marked is marked by the next open.
+            let at = if unmarked && dice.per_mille(700) {
+                When::Step { node, life, step: StepId(Step::OpenMarked), table: None, count: 1 }
+            } else {
+                in_open(node, life, &mut dice)
+            };
             let death = if dice.per_mille(750) { Death::Power } else { Death::Process };
             crash(draft, at, node, death, &mut dice);
         }
@@ -72,7 +79,9 @@ fn in_commit(draft: &mut Draft<'_>) {
 fn step_count(step: Step, dice: &mut Dice) -> u32 {
     match step {
         Step::Gathering => dice.weighted(&[(1, 3), (2, 3), (3, 2), (4, 1), (6, 1)]),
-        Step::TemporaryFlushed | Step::Renamed => dice.weighted(&[(1, 4), (2, 3), (3, 2), (5, 1)]),
+        // The first batch of a life is often one record: its first temporary is its last.
+        Step::TemporaryFlushed => dice.weighted(&[(1, 1), (2, 4), (3, 3), (4, 1), (6, 1)]),
+        Step::Renamed => dice.weighted(&[(1, 3), (2, 3), (3, 2), (5, 1)]),
         _ => dice.weighted(&[(1, 5), (2, 3), (3, 1)]),
     }
 }

@@ -108,6 +108,11 @@ fn failing_batches(draft: &mut Draft<'_>) {
             .expect("there are five ways to fail");
         let skip = dice.weighted(&[(0, 3), (1, 2), (2, 1)]);
         draft.disk_fault(node, span, fault, Strikes { operations: vec![operation], skip, count: 1 });
+        let power_after_failure_per_mille = disks.power_after_failure_per_mille.roll_u64(&mut dice);
+        if dice.per_mille(power_after_failure_per_mille) {
+            let us = dice.between(span.from_us, span.until_us);
+            crashes::crash(draft, When::Time { us }, node, Death::Power, &mut dice);
+        }
     }
 }
 

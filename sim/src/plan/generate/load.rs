@@ -2,6 +2,7 @@
 //! quiescence that must arrive.
 
 use super::Draft;
+use super::shape::Hub;
 use crate::plan::dice::Dice;
 use crate::plan::{Act, Action, Burst, Engines};
 use crate::units::{ActionId, NodeId};
@@ -13,6 +14,7 @@ struct Route {
     from: NodeId,
     to: NodeId,
     via: Option<NodeId>,
+    class: Class,
     /// Its wave; `None` for any time.
     wave_us: Option<u64>,
 }
@@ -47,23 +49,29 @@ fn route(draft: &Draft<'_>, dice: &mut Dice, place: u64) -> Route {
     let hubs = &draft.shape.hubs;
     if !hubs.is_empty() && dice.per_mille(hub_per_mille) {
         let hub = &hubs[(place % hubs.len() as u64) as usize];
-        let wave_us = dice.pick(&hub.waves_us).copied();
-        let mut spokes = hub.spokes.clone();
-        dice.shuffle(&mut spokes);
-        match spokes[..] {
-            [from, to, ..] if dice.per_mille(relayed_per_mille) => {
-                return Route { from, to, via: Some(hub.node), wave_us };
+        let wave = dice.below(hub.waves_us.len().max(1) as u64) as usize;
+        let open = open_streams(hub, wave);
+        if let Some(stream) = dice.pick(&hub.streams[..open]) {
+            let wave_us = hub.waves_us.get(wave).copied();
+            let (from, to, class) = (stream.from, stream.to, stream.class);
+            // A relayed stream begins where another of the hub's neighbours sits.
+            let origin = hub.spokes.iter().find(|spoke| **spoke != to && **spoke != from);
+            if let Some(origin) = origin.filter(|_| from == hub.node && dice.per_mille(relayed_per_mille)) {
+                return Route { from: *origin, to, via: Some(hub.node), class, wave_us };
             }
-            [spoke, ..] if dice.per_mille(500) => {
-                return Route { from: spoke, to: hub.node, via: None, wave_us };
-            }
-            [spoke, ..] => return Route { from: hub.node, to: spoke, via: None, wave_us },
-            [] => {}
+            return Route { from, to, via: None, class, wave_us };
         }
     }
     let link = dice.pick(&draft.shape.links).expect("two nodes or more are linked on the ring");
     let (from, to) = if dice.per_mille(500) { (link.a, link.b) } else { (link.b, link.a) };
-    Route { from, to, via: None, wave_us: None }
+    let class = *dice.pick(&Class::ALL).expect("there are four classes");
+    Route { from, to, via: None, class, wave_us: None }
+}
+
+/// How many of a hub's streams are open in one of its waves: half at first, all in the last.
+fn open_streams(hub: &Hub, wave: usize) -> usize {
+    let waves = hub.waves_us.len().max(1);
+    (hub.streams.len() * (waves + wave + 1)).div_ceil(2 * waves).min(hub.streams.len())
 }
 
 fn burst(draft: &Draft<'_>, dice: &mut Dice, route: &Route) -> Burst {
@@ -71,7 +79,7 @@ fn burst(draft: &Draft<'_>, dice: &mut Dice, route: &Route) -> Burst {
     Burst {
         to: route.to,
         via: route.via,
-        class: *dice.pick(&Class::ALL).expect("there are four classes"),
+        class: route.class,
         count: load.messages.roll_u32(dice),
         every_us: load.every_us.roll_u64(dice),
         bytes: load.bytes.roll_u32(dice),

@@ -9,7 +9,10 @@ mod crashes;
 mod disks;
 mod load;
 mod network;
+mod scenes;
 mod shape;
+#[cfg(test)]
+mod tests;
 
 use super::dice::Dice;
 use super::fault::{DiskFault, DiskOperation, LinkFault};
@@ -117,6 +120,7 @@ pub fn generate(scenario: &Scenario, seed: u64) -> Plan {
     let mut draft = Draft { scenario, seed, chaos_us, end_us, shape, actions, faults, lives };
     let engines = engines(&draft);
     load::draw(&mut draft, &engines);
+    scenes::draw(&mut draft);
     adversaries::draw(&mut draft);
     crashes::draw(&mut draft);
     disks::draw(&mut draft);
@@ -146,7 +150,7 @@ fn finish(draft: Draft<'_>, engines: Engines, nodes: Vec<super::NodePlan>) -> Pl
         seed,
         schedule_seed: Dice::new(seed, "schedule", 0).bits(),
         flaws: Vec::new(),
-        crypto: scenario.crypto,
+        crypto: Dice::new(seed, "crypto", 0).weighted(&scenario.crypto),
         profile,
         engines,
         nodes,

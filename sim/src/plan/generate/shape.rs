@@ -3,6 +3,7 @@
 use crate::plan::dice::Dice;
 use crate::plan::{LinkPlan, Scenario};
 use crate::units::NodeId;
+use groundhog_engine::streams::key::Class;
 use std::collections::BTreeSet;
 
 /// A node that many others talk to.
@@ -10,8 +11,18 @@ pub(super) struct Hub {
     pub node: NodeId,
     /// The nodes that it talks to, all linked to it.
     pub spokes: Vec<NodeId>,
+    /// The streams that its bursts belong to, in the order in which they open.
+    pub streams: Vec<HubStream>,
     /// The instants at which its bursts begin together, in order.
     pub waves_us: Vec<u64>,
+}
+
+/// One stream between a hub and one of its spokes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) struct HubStream {
+    pub from: NodeId,
+    pub to: NodeId,
+    pub class: Class,
 }
 
 /// The links and the hubs.
@@ -91,9 +102,23 @@ fn hubs(scenario: &Scenario, seed: u64, chaos_us: u64) -> Vec<Hub> {
             dice.shuffle(&mut others);
             others.truncate(spokes);
             let waves = scenario.sections.load.waves.roll_u64(&mut dice);
-            Hub { node: NodeId(*node), spokes: others, waves_us: waves_us(waves, chaos_us, &mut dice) }
+            let node = NodeId(*node);
+            let streams = streams(node, &others, scenario, &mut dice);
+            Hub { node, spokes: others, streams, waves_us: waves_us(waves, chaos_us, &mut dice) }
         })
         .collect()
+}
+
+fn streams(hub: NodeId, spokes: &[NodeId], scenario: &Scenario, dice: &mut Dice) -> Vec<HubStream> {
+    let both_ways = |spoke: NodeId| [(hub, spoke), (spoke, hub)];
+    let mut streams: Vec<HubStream> = spokes
+        .iter()
+        .flat_map(|spoke| both_ways(*spoke))
+        .flat_map(|(from, to)| Class::ALL.map(|class| HubStream { from, to, class }))
+        .collect();
+    dice.shuffle(&mut streams);
+    streams.truncate(scenario.sections.load.streams.roll_u64(dice) as usize);
+    streams
 }
 
 /// One instant in each of as many equal parts of the chaos, so that every life has work.

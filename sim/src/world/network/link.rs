@@ -66,8 +66,8 @@ impl Effective {
         if self.bandwidth_bytes_per_s == 0 {
             return 0;
         }
-        let ns = (bytes as u128 * 1_000_000_000).div_ceil(self.bandwidth_bytes_per_s as u128);
-        if ns > u64::MAX as u128 { u64::MAX } else { ns as u64 }
+        // Exact below 18 GB, far above any frame; saturating beyond.
+        (bytes as u64).saturating_mul(1_000_000_000).div_ceil(self.bandwidth_bytes_per_s)
     }
 }
 

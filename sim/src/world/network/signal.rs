@@ -45,8 +45,8 @@ pub enum SignalArrival {
 }
 
 impl Network {
-    /// A signal leaves the end that received a frame. Its arrival is to be asked for at once ([`Self::signal_arrives`]),
-    /// or at the time given here, which is the earliest that it can have passed.
+    /// A signal leaves the end that received a frame: ask [`Self::signal_arrives`] at the time given, which is the
+    /// earliest that it can have passed.
     ///
     /// `None` when the connection has closed.
     #[must_use]

@@ -13,9 +13,10 @@ use futures_util::future::{Either, select};
 use groundhog_engine::commit::CommitError;
 use groundhog_engine::host::Work;
 use groundhog_engine::host::observe::RecordName;
-use groundhog_engine::streams::key::{Class, StreamKey};
+use groundhog_engine::store::name::record_name;
+use groundhog_engine::streams::key::{Class, StreamKey, Table};
 use groundhog_engine::streams::payload::Payload;
-use groundhog_engine::streams::record::Introducer;
+use groundhog_engine::streams::record::{Introducer, storage_key};
 use groundhog_engine::streams::verify::{Verified, VerifyError};
 use groundhog_engine::streams::window::VerdictKind;
 use groundhog_engine::streams::{AdmitError, Admitting, Arrival, Refusal};
@@ -29,7 +30,7 @@ struct Waiting {
     inbound: Inbound,
     transaction: Named,
     passage: Passage,
-    record: Option<RecordName>,
+    record: RecordName,
     admission: Admitting,
     gives_up_after: Option<Duration>,
 }
@@ -126,7 +127,10 @@ fn submit(context: &LifeContext, peer: NodeId, inbound: Inbound, verified: &Veri
     let witness = context.shared.with(|world| world.nodes[node.index()].identity.signer());
     let arrival = Arrival { introducer: Introducer::Slot(inbound.slot), witness: &witness };
     let admission = context.streams.admit(verified, arrival);
-    let record = admission.record();
+    let record = admission.record().unwrap_or_else(|| {
+        // The tables were not asked: the record that they would have looked at.
+        record_name(&storage_key(Table::Receiver, verified.stream()))
+    });
     Waiting { inbound, transaction, passage, record, admission, gives_up_after }
 }
 

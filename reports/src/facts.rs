@@ -1,0 +1,52 @@
+//! What a simulation cannot know about itself: the command, the version, the real time.
+
+use crate::totals::Totals;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// What is told about one run besides its plan and its outcome.
+#[derive(Clone, Debug)]
+pub struct RunFacts {
+    /// The version of Groundhog that ran it.
+    pub version: String,
+    /// The command that repeats it when pasted, with every option that changes the plan.
+    pub repeat: String,
+    /// Real time that the run took; the only figure of a report that differs between two runs of one plan.
+    pub real: Duration,
+    /// Marks that runs of this scenario should reach, each with its least count over many seeds.
+    pub marks: BTreeMap<String, u64>,
+}
+
+/// One scenario of a campaign.
+#[derive(Clone, Debug)]
+pub struct ScenarioFacts {
+    /// All of its seeds, absorbed.
+    pub totals: Totals,
+    /// Marks that these seeds should have reached, each with its least count.
+    pub marks: BTreeMap<String, u64>,
+}
+
+impl ScenarioFacts {
+    /// Marks below their least count, in order of name: (id, reached, least count).
+    pub fn unreached(&self) -> impl Iterator<Item = (&str, u64, u64)> {
+        self.marks.iter().filter_map(|(id, at_least)| {
+            let reached = self.totals.marks.get(id.as_str()).copied().unwrap_or(0);
+            (reached < *at_least).then_some((id.as_str(), reached, *at_least))
+        })
+    }
+}
+
+/// What is told about many seeds, of one scenario or of many.
+#[derive(Clone, Copy)]
+pub struct CampaignFacts<'a> {
+    /// The version of Groundhog that ran them.
+    pub version: &'a str,
+    /// The command that ran them all.
+    pub command: &'a str,
+    /// Real time that all of them took, over all cores.
+    pub real: Duration,
+    /// The scenarios, in the order in which they are reported.
+    pub scenarios: &'a [ScenarioFacts],
+    /// The command that repeats one seed of one scenario, with every option that changes the plan.
+    pub repeat: &'a dyn Fn(&str, u64) -> String,
+}

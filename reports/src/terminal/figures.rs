@@ -1,0 +1,138 @@
+//! The figures of a run or of many, as lines.
+
+use super::lines::Lines;
+use crate::format::{count, duration, share};
+use crate::latency::{LADDER, percentile};
+use crate::totals::Totals;
+use std::collections::BTreeMap;
+
+/// Columns of a class's name, of its samples and of each figure in the latency table.
+const CLASS: usize = 13;
+const SAMPLES: usize = 11;
+const FIGURE: usize = 10;
+
+/// The percentiles of [`LADDER`] that are shown where there is room, the most wanted first.
+const WANTED: [&str; 7] = ["p50", "p99", "p99.9", "p90", "p99.99", "p75", "p99.999"];
+
+/// What makes these figures other than those of a plain engine.
+pub(super) fn conditions(lines: &mut Lines, totals: &Totals) {
+    if !totals.flaws.is_empty() {
+        let flaws: Vec<&str> = totals.flaws.iter().map(String::as_str).collect();
+        lines.item("flaws on", &flaws.join(", "));
+    }
+    if totals.keyed_hash {
+        lines.item("signatures", "replaced by a keyed hash");
+    }
+}
+
+/// Counts, latency, bounds.
+pub(super) fn figures(lines: &mut Lines, totals: &Totals) {
+    let mut messages = format!(
+        "{} intended, {} dispatched, {} lost",
+        count(totals.intended),
+        count(totals.dispatched),
+        count(totals.lost())
+    );
+    if totals.unexplained() > 0 {
+        messages.push_str(&format!(", {} UNEXPLAINED", count(totals.unexplained())));
+    }
+    lines.item("messages", &messages);
+    counts(lines, "lost", &totals.losses);
+    counts(lines, "verdicts", &totals.verdicts);
+    counts(lines, "refusals", &totals.refusals);
+    counts(lines, "faults", &totals.faults);
+    counts(lines, "deaths", &totals.deaths);
+    limits(lines, totals);
+    for (name, seen) in &totals.bounds {
+        let used = share(seen.most, seen.bound);
+        lines.item("bound", &format!("{name}: {} of {} ({used})", count(seen.most), count(seen.bound)));
+    }
+    let batches: u64 = totals.batch_sizes.values().sum();
+    if batches > 0 {
+        let records: u128 =
+            totals.batch_sizes.iter().map(|(size, batches)| u128::from(*size) * u128::from(*batches)).sum();
+        let records = u64::try_from(records).unwrap_or(u64::MAX);
+        let largest = totals.batch_sizes.keys().last().copied().unwrap_or(0);
+        let words = format!("{} records, largest {}", count(records), count(u64::from(largest)));
+        lines.item("batches", &format!("{} with {words}", count(batches)));
+    }
+    latency(lines, totals);
+}
+
+fn counts(lines: &mut Lines, label: &str, counts: &BTreeMap<&'static str, u64>) {
+    let mut rows: Vec<(&str, u64)> = counts.iter().map(|(name, count)| (*name, *count)).collect();
+    rows.retain(|(_, count)| *count > 0);
+    rows.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
+    let words: Vec<String> = rows.iter().map(|(name, number)| format!("{name} {}", count(*number))).collect();
+    let words = if words.is_empty() { "none".to_owned() } else { words.join(", ") };
+    lines.item(label, &words);
+}
+
+fn limits(lines: &mut Lines, totals: &Totals) {
+    let one = |(id, met): (&&'static str, &crate::totals::LimitUse)| match met.ceiling {
+        Some(ceiling) if totals.seeds > 1 => {
+            format!("{id} {} (at most {} of {} in a seed)", count(met.times), count(met.most), count(ceiling))
+        }
+        Some(ceiling) => format!("{id} {} of at most {}", count(met.times), count(ceiling)),
+        None => format!("{id} {}", count(met.times)),
+    };
+    let words: Vec<String> = totals.limits.iter().map(one).collect();
+    lines.item("limits", &if words.is_empty() { "none met".to_owned() } else { words.join(", ") });
+}
+
+/// Marks reached, and each one below its least count by name.
+pub(super) fn marks(lines: &mut Lines, totals: &Totals, expected: &BTreeMap<String, u64>) {
+    let reached = |id: &str| totals.marks.get(id).copied().unwrap_or(0);
+    if expected.is_empty() {
+        counts(lines, "marks", &totals.marks);
+        return;
+    }
+    let missed: Vec<String> = expected
+        .iter()
+        .filter(|(id, at_least)| reached(id) < **at_least)
+        .map(|(id, at_least)| format!("{id} {} of {}", count(reached(id)), count(*at_least)))
+        .collect();
+    let met = expected.len() - missed.len();
+    lines.item("marks", &format!("{met} of {} reached", expected.len()));
+    if totals.seeds > 1 {
+        counts(lines, "", &totals.marks);
+    }
+    if !missed.is_empty() {
+        lines.item("unreached", &missed.join(", "));
+    }
+}
+
+fn latency(lines: &mut Lines, totals: &Totals) {
+    let shown: Vec<_> =
+        totals.latencies.values().filter(|latency| !latency.from_intended.is_empty()).collect();
+    if shown.is_empty() {
+        return;
+    }
+    let room = (lines.width() - CLASS - SAMPLES) / FIGURE;
+    let wanted = &WANTED[..WANTED.len().min(room.saturating_sub(1))];
+    let steps: Vec<_> = LADDER.into_iter().filter(|step| wanted.contains(&step.label)).collect();
+    lines.blank();
+    lines.paragraph("Latency in simulated time, from the intended time of sending to dispatch");
+    let mut head = format!("  {:<width$}{:>SAMPLES$}", "class", "samples", width = CLASS - 2);
+    for step in &steps {
+        head.push_str(&format!("{:>FIGURE$}", step.label));
+    }
+    lines.line(&format!("{head}{:>FIGURE$}", "max"));
+    for latency in &shown {
+        let histogram = &latency.from_intended;
+        let name = latency.class.id();
+        let mut row = format!("  {name:<width$}{:>SAMPLES$}", count(histogram.len()), width = CLASS - 2);
+        for step in &steps {
+            let figure = percentile(histogram, *step).map_or("-".to_owned(), duration);
+            row.push_str(&format!("{figure:>FIGURE$}"));
+        }
+        lines.line(&format!("{row}{:>FIGURE$}", duration(histogram.max())));
+    }
+    if shown
+        .iter()
+        .any(|latency| steps.iter().any(|step| percentile(&latency.from_intended, *step).is_none()))
+    {
+        lines.paragraph("- stands where fewer than ten samples lie above");
+    }
+    lines.blank();
+}

@@ -1,0 +1,168 @@
+//! Many seeds of one target or several: which there are, running them on all cores, and what came of them.
+
+pub mod check;
+pub mod monitor;
+pub mod pool;
+pub mod tally;
+
+use crate::simulate::{self, Manner};
+use crate::target::Target;
+use groundhog_engine::flaws::Flaw;
+use groundhog_sim::outcome::Outcome;
+use groundhog_sim::plan::Plan;
+use groundhog_sim::run::RunError;
+use monitor::Monitor;
+use std::sync::Mutex;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+use tally::Tally;
+
+/// Which seeds are run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seeds {
+    /// This one.
+    One(u64),
+    /// So many from one on.
+    Many {
+        /// The first.
+        from: u64,
+        /// How many.
+        count: u64,
+    },
+    /// As many from one on as there is real time for.
+    For {
+        /// The first.
+        from: u64,
+        /// The time.
+        time: Duration,
+    },
+}
+
+impl Seeds {
+    /// Whether one run is asked for, and not a series.
+    pub const fn is_one(self) -> bool {
+        matches!(self, Self::One(_))
+    }
+
+    /// How many seeds of each target there will be, where that is known.
+    pub const fn count(self) -> Option<u64> {
+        match self {
+            Self::One(_) => Some(1),
+            Self::Many { count, .. } => Some(count),
+            Self::For { .. } => None,
+        }
+    }
+
+    fn nth(self, place: u64, began: Instant) -> Option<u64> {
+        match self {
+            Self::One(seed) => (place == 0).then_some(seed),
+            Self::Many { from, count } => (place < count).then(|| from.checked_add(place)).flatten(),
+            Self::For { from, time } => (began.elapsed() < time).then(|| from.checked_add(place)).flatten(),
+        }
+    }
+}
+
+/// What is run, and how.
+pub struct Campaign {
+    /// What plans come from.
+    pub targets: Vec<Target>,
+    /// Which seeds of each.
+    pub seeds: Seeds,
+    /// Flaws switched on.
+    pub flaws: Vec<Flaw>,
+    /// Threads.
+    pub jobs: usize,
+    /// How each plan is run.
+    pub manner: Manner,
+    /// Whether each plan is run again in another process.
+    pub check: bool,
+}
+
+/// One run to do.
+struct Job {
+    target: usize,
+    plan: Plan,
+}
+
+/// What came of one run.
+pub enum Ended {
+    /// An outcome, and where a second run of the plan parted from it.
+    Outcome(Box<Outcome>, Option<check::Difference>),
+    /// Groundhog failed.
+    Failed(String),
+    /// The command was interrupted before the run began.
+    NotBegun,
+}
+
+impl Campaign {
+    /// Runs everything. `progress` is told after each run. The tally is behind a lock so that the monitor can print what
+    /// was done when it has to end the process.
+    pub fn run(&self, tally: &Mutex<Tally>, monitor: &Monitor, progress: impl Fn() + Sync) {
+        let began = Instant::now();
+        let targets = self.targets.len() as u64;
+        // Seed by seed over all targets, so that a time budget is shared evenly.
+        let next = |number: u64| {
+            if self.manner.stop.load(Ordering::Relaxed) {
+                return None;
+            }
+            let target = (number % targets) as usize;
+            let seed = self.seeds.nth(number / targets, began);
+            // A budget of time ends between two seeds, never between two targets of one.
+            let seed = if target == 0 { seed } else { seed.or_else(|| self.late_seed(number / targets)) };
+            seed.map(|seed| Job { target, plan: self.targets[target].plan(seed, &self.flaws) })
+        };
+        let work = |worker: usize, job: &Job| {
+            if self.manner.stop.load(Ordering::Relaxed) {
+                return Ended::NotBegun;
+            }
+            let _watched = monitor.watch(worker, job.target, job.plan.seed);
+            self.one(&job.plan)
+        };
+        pool::run(self.jobs, next, work, |job, ended| {
+            tally.lock().expect("the tally's holders do not panic").add(job.target, job.plan, ended);
+            progress();
+        });
+    }
+
+    fn late_seed(&self, place: u64) -> Option<u64> {
+        match self.seeds {
+            Seeds::For { from, .. } => from.checked_add(place),
+            _ => None,
+        }
+    }
+
+    fn one(&self, plan: &Plan) -> Ended {
+        match simulate::simulate(plan, &self.manner) {
+            Ok(outcome) => {
+                let difference = if self.check && outcome.cut.is_none() {
+                    match check::against_another_process(plan, &outcome, &self.manner) {
+                        Ok(difference) => difference,
+                        Err(error) => return Ended::Failed(format!("--check: {error}")),
+                    }
+                } else {
+                    None
+                };
+                Ended::Outcome(Box::new(outcome), difference)
+            }
+            Err(error @ (RunError::Plan(_) | RunError::Thread(_) | RunError::Simulator(_))) => {
+                Ended::Failed(error.to_string())
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_series_has_the_seeds_that_were_asked_for() {
+        let began = Instant::now();
+        let all = |seeds: Seeds| (0..).map_while(|place| seeds.nth(place, began)).take(5).collect::<Vec<_>>();
+        assert_eq!(all(Seeds::One(7)), [7]);
+        assert_eq!(all(Seeds::Many { from: 3, count: 2 }), [3, 4]);
+        assert_eq!(all(Seeds::Many { from: u64::MAX, count: 9 }), [u64::MAX]);
+        assert_eq!(all(Seeds::For { from: 2, time: Duration::from_secs(3_600) }), [2, 3, 4, 5, 6]);
+        assert!(all(Seeds::For { from: 2, time: Duration::ZERO }).is_empty());
+    }
+}

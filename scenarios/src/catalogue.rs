@@ -1,0 +1,30 @@
+//! The scenarios that come with the command.
+
+/// One scenario file of the catalogue.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// The scenario's name.
+    pub name: &'static str,
+    /// Its file's text.
+    pub text: &'static str,
+}
+
+impl Entry {
+    /// What the scenario is for, as its file says.
+    pub fn about(&self) -> String {
+        let line = self.text.lines().find_map(|line| line.strip_prefix("about = \""));
+        line.map_or_else(String::new, |about| about.trim_end_matches('"').to_owned())
+    }
+}
+
+macro_rules! catalogue {
+    ($($name:literal)*) => {
+        /// Every scenario, in the order in which `all` runs them.
+        pub const CATALOGUE: &[Entry] = &[$(Entry {
+            name: $name,
+            text: include_str!(concat!("../catalogue/", $name, ".toml")),
+        },)*];
+    };
+}
+
+catalogue! { "crash-mid-batch" "lane-interleaving" "skewed-clocks" }

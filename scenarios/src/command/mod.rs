@@ -1,0 +1,106 @@
+//! What the command line can say.
+
+mod explain;
+mod list;
+mod plan;
+mod replay;
+mod run;
+mod say_checkpoints;
+
+use crate::exit::Exit;
+use crate::print::text;
+use crate::target::TargetError;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// What it is, for somebody who called it with nothing.
+const INTRODUCTION: &str = "\
+Groundhog drives many simulated nodes through crashes, failing disks, wrong clocks
+and hostile networks, and checks that no message is ever acted on twice and no
+honest one is refused. The same seed gives the same run, bit for bit.
+
+Try this first:
+
+  groundhog run crash-mid-batch --seed 7
+
+Then `groundhog list` for what there is, and `groundhog --help` for every command.
+";
+
+/// Deterministic simulation and chaos testing for replay protection in peer-to-peer networks.
+#[derive(Parser)]
+#[command(name = "groundhog", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a scenario, all of them, a scenario file or a plan, and check every law.
+    Run(run::Arguments),
+    /// Run a plan again and print what happens, event by event.
+    Replay(replay::Arguments),
+    /// Print the plan of one seed, and run nothing.
+    Plan(plan::Arguments),
+    /// List scenarios, laws, flaws, marks and known limits.
+    List(list::Arguments),
+    /// Say what a scenario, law, flaw, mark or limit is.
+    Explain(explain::Arguments),
+    /// Run the plan on the standard input and say its checkpoints: the other process of `run --check`.
+    #[command(hide = true)]
+    SayCheckpoints(say_checkpoints::Arguments),
+}
+
+/// Does what the command line says.
+pub fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| {
+        // A panic inside a run is caught there, and is a law's or the run's own finding.
+        if std::thread::current().name() != Some("groundhog-run") {
+            eprintln!("error: groundhog has a defect, please report it: {panic}");
+        }
+    }));
+    let command = Cli::parse().command;
+    let done = std::panic::catch_unwind(|| match command {
+        Some(Command::Run(arguments)) => run::main(&arguments),
+        Some(Command::Replay(arguments)) => replay::main(&arguments),
+        Some(Command::Plan(arguments)) => plan::main(&arguments),
+        Some(Command::List(arguments)) => Ok(list::main(&arguments)),
+        Some(Command::Explain(arguments)) => explain::main(&arguments),
+        Some(Command::SayCheckpoints(arguments)) => Ok(say_checkpoints::main(&arguments)),
+        None => {
+            text::out(INTRODUCTION);
+            Ok(Exit::Held)
+        }
+    });
+    match done {
+        Ok(Ok(exit)) => exit.into(),
+        Ok(Err(error)) => {
+            eprintln!("error: {error}");
+            Exit::Wrong.into()
+        }
+        Err(_) => Exit::Cut.into(),
+    }
+}
+
+/// Why the call, or a file that it names, is wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum CallError {
+    /// There is nothing to run.
+    #[error("{0}")]
+    Target(#[from] TargetError),
+    /// The output folder cannot be written.
+    #[error("--out: {0}")]
+    Out(groundhog_reports::ReportError),
+    /// The report could not be written.
+    #[error("{0}")]
+    Report(#[from] groundhog_reports::ReportError),
+    /// The summary could not be written down.
+    #[error("the summary: {0}")]
+    Summary(#[from] serde_json::Error),
+    /// The system gave no signal handler.
+    #[error("no handler for Ctrl-C: {0}")]
+    Signals(std::io::Error),
+    /// The world refused the plan, or failed.
+    #[error("{0}")]
+    Run(#[from] groundhog_sim::run::RunError),
+}

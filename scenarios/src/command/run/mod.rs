@@ -1,0 +1,108 @@
+//! `groundhog run`: plans are drawn, run and judged; what came of them is printed, and written where it is asked for.
+
+mod arguments;
+mod failures;
+mod report;
+
+pub use arguments::Arguments;
+
+use super::CallError;
+use crate::campaign::monitor::{self, Monitor};
+use crate::campaign::tally::Tally;
+use crate::campaign::{Campaign, Ended};
+use crate::exit::Exit;
+use crate::print::block::{self, Failure};
+use crate::print::text;
+use crate::simulate::Manner;
+use crate::target;
+use groundhog_sim::outcome::Outcome;
+use groundhog_sim::plan::Plan;
+use indicatif::{ProgressBar, ProgressStyle};
+use report::Report;
+use std::sync::atomic::{AtomicBool, AtomicU8};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// Runs it.
+pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
+    let settings = target::settings(&arguments.set)?;
+    let flaws = target::flaws(&arguments.flaw)?;
+    let targets = target::find(&arguments.target, &settings)?;
+    arguments.fit(&targets)?;
+    if let Some(folder) = &arguments.out {
+        groundhog_reports::probe(folder).map_err(CallError::Out)?;
+    }
+    let (stop, interrupts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU8::new(0)));
+    monitor::count_interrupts(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
+    let monitor = Monitor::new(arguments.bounds(), Arc::clone(&stop), interrupts);
+    let manner = Manner { laws: arguments.laws, max_polls: arguments.max_polls, stop };
+    let seeds = arguments.series();
+    let only = seeds.is_one() && targets.len() == 1;
+    let tally = Mutex::new(Tally::new(targets.iter().map(target::Target::scenario), only));
+    let campaign =
+        Campaign { targets, seeds, flaws, jobs: arguments.threads(), manner, check: arguments.check };
+    let report = Report { arguments, campaign: &campaign, began: Instant::now() };
+    watched(&report, &tally, &monitor);
+    let tally = tally.into_inner().expect("the tally's holders do not panic");
+    report.finish(&tally, monitor.reason().as_ref())
+}
+
+/// Runs the campaign with the monitor beside it.
+fn watched(report: &Report<'_>, tally: &Mutex<Tally>, monitor: &Monitor) {
+    let bar = progress(report.campaign);
+    std::thread::scope(|scope| {
+        let looking = scope.spawn(|| {
+            monitor.look(|| {
+                // A run that cannot stop itself: what is known is printed, and the process ends.
+                bar.abandon();
+                let tally = tally.lock().expect("the tally's holders do not panic");
+                let exit = report.give_up(&tally, monitor.reason().as_ref());
+                std::process::exit(i32::from(exit.code()));
+            });
+        });
+        report.campaign.run(tally, monitor, || bar.inc(1));
+        monitor.over();
+        looking.thread().unpark();
+    });
+    bar.finish_and_clear();
+}
+
+/// A bar on the standard error; hidden without a terminal.
+fn progress(campaign: &Campaign) -> ProgressBar {
+    let targets = campaign.targets.len() as u64;
+    let bar = match campaign.seeds.count() {
+        Some(1) if targets == 1 => ProgressBar::new_spinner(),
+        Some(count) => ProgressBar::new(count.saturating_mul(targets)),
+        None => ProgressBar::no_length(),
+    };
+    let style = ProgressStyle::with_template("{elapsed_precise} {wide_bar} {pos}/{len} runs, {per_sec}");
+    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// What failed in one run of a written plan.
+pub fn failures_of_one(plan: &Plan, outcome: &Outcome, repeat: &dyn Fn(u64) -> String) -> Vec<Failure> {
+    let mut tally = Tally::new(std::iter::once(plan.scenario.as_str()), false);
+    tally.add(0, plan.clone(), Ended::Outcome(Box::new(outcome.clone()), None));
+    let pointers = failures::Pointers {
+        repeat: &|_, seed| repeat(seed),
+        whole: &|| repeat(plan.seed),
+        see: &|_, _| None,
+    };
+    failures::of(&tally, None, &[], &pointers)
+}
+
+/// The command that runs a written plan.
+pub fn repeat_plan(path: &str) -> String {
+    arguments::joined(&[arguments::program(), "run".to_owned(), path.to_owned()])
+}
+
+fn print_failures(failures: &[Failure], json: bool) -> Exit {
+    let colour = text::colour();
+    let block = block::block(failures, colour);
+    if json {
+        eprint!("{block}");
+    } else if !block.is_empty() {
+        text::out(&format!("\n{block}"));
+    }
+    block::exit(failures)
+}

@@ -1,0 +1,182 @@
+//! What is printed and written once the runs are done.
+
+use super::arguments::Arguments;
+use super::failures::{self, Pointers};
+use super::print_failures;
+use crate::campaign::Campaign;
+use crate::campaign::monitor::Reason;
+use crate::campaign::tally::{Tally, hex};
+use crate::command::CallError;
+use crate::exit::Exit;
+use crate::names;
+use crate::print::text;
+use crate::simulate;
+use groundhog_reports::{CampaignFacts, RunFacts, ScenarioFacts, Totals};
+use groundhog_sim::outcome::Outcome;
+use groundhog_sim::plan::Plan;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Instant;
+
+/// From so many seeds on an unreached mark is a finding and not chance.
+const SEEDS_FOR_MARKS: u64 = 200;
+
+/// Failing seeds whose reports are written, at most.
+const MOST_PAGES: usize = 20;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Everything that a report is made of, but the tally.
+pub struct Report<'a> {
+    /// What was asked.
+    pub arguments: &'a Arguments,
+    /// What was run.
+    pub campaign: &'a Campaign,
+    /// When it began.
+    pub began: Instant,
+}
+
+type Pages = BTreeMap<(usize, u64), PathBuf>;
+
+impl Report<'_> {
+    /// Writes and prints everything.
+    pub fn finish(&self, tally: &Tally, reason: Option<&Reason>) -> Result<Exit, CallError> {
+        let facts = self.facts(tally, reason);
+        let (summary, pages) = match &tally.only {
+            Some((plan, outcome)) => self.of_one(plan, outcome)?,
+            None => self.of_many(tally, &facts)?,
+        };
+        text::out(&summary);
+        Ok(self.failures(tally, reason, &facts, &pages))
+    }
+
+    /// Prints what is known when a run has to be given up.
+    pub fn give_up(&self, tally: &Tally, reason: Option<&Reason>) -> Exit {
+        self.failures(tally, reason, &[], &Pages::new()).worse(Exit::Cut)
+    }
+
+    fn failures(
+        &self,
+        tally: &Tally,
+        reason: Option<&Reason>,
+        facts: &[ScenarioFacts],
+        pages: &Pages,
+    ) -> Exit {
+        let pointers = Pointers {
+            repeat: &|target, seed| self.arguments.repeat(&self.campaign.targets[target], seed),
+            whole: &|| self.arguments.whole(),
+            see: &|target, seed| pages.get(&(target, seed)).map(|page| page.display().to_string()),
+        };
+        print_failures(&failures::of(tally, reason, facts, &pointers), self.arguments.json)
+    }
+
+    /// The totals of each scenario, and the marks that its seeds owe.
+    fn facts(&self, tally: &Tally, reason: Option<&Reason>) -> Vec<ScenarioFacts> {
+        let whole = reason.is_none() && self.campaign.flaws.is_empty();
+        let lanes = tally.lanes.iter().zip(&self.campaign.targets);
+        lanes
+            .map(|(lane, target)| {
+                let judged = whole && target.pristine && lane.totals.seeds >= SEEDS_FOR_MARKS;
+                let marks = if judged {
+                    names::marks_due(&lane.totals.scenario, lane.totals.seeds)
+                } else {
+                    BTreeMap::new()
+                };
+                ScenarioFacts { totals: lane.totals.clone(), marks }
+            })
+            .collect()
+    }
+
+    fn of_one(&self, plan: &Plan, outcome: &Outcome) -> Result<(String, Pages), CallError> {
+        let facts = self.run_facts(0, plan);
+        let mut pages = Pages::new();
+        if let Some(folder) = &self.arguments.out {
+            let written = groundhog_reports::write_run(folder, plan, outcome, &facts)?;
+            pages.insert((0, plan.seed), written.page);
+        }
+        let summary = if self.arguments.json {
+            utf8(groundhog_reports::run_summary(plan, outcome, &Totals::of(plan, outcome), &facts)?)
+        } else {
+            groundhog_reports::terminal(plan, outcome, &facts, text::width(), text::colour())
+        };
+        Ok((summary, pages))
+    }
+
+    fn of_many(&self, tally: &Tally, facts: &[ScenarioFacts]) -> Result<(String, Pages), CallError> {
+        let command = self.arguments.whole();
+        let targets = &self.campaign.targets;
+        let repeat = |scenario: &str, seed| {
+            let target = targets.iter().find(|target| target.scenario() == scenario);
+            target.map_or_else(|| command.clone(), |target| self.arguments.repeat(target, seed))
+        };
+        let campaign = CampaignFacts {
+            version: VERSION,
+            command: &command,
+            real: self.began.elapsed(),
+            scenarios: facts,
+            repeat: &repeat,
+        };
+        let mut pages = Pages::new();
+        if let Some(folder) = &self.arguments.out {
+            groundhog_reports::write_campaign(folder, &campaign)?;
+            pages = self.failing_pages(tally, folder)?;
+        }
+        let summary = if self.arguments.json {
+            utf8(groundhog_reports::campaign_summary(&campaign)?)
+        } else {
+            let mut summary = groundhog_reports::terminal_campaign(&campaign, text::width(), text::colour());
+            summary.push_str(&fingerprints(tally));
+            summary
+        };
+        Ok((summary, pages))
+    }
+
+    /// The reports of the first failing seeds, each in a folder of its own. Their runs are made again: they are the same.
+    fn failing_pages(&self, tally: &Tally, folder: &std::path::Path) -> Result<Pages, CallError> {
+        let mut pages = Pages::new();
+        for (target, lane) in tally.lanes.iter().enumerate() {
+            let seeds: BTreeSet<u64> = lane.totals.broken.values().map(|broken| broken.first_seed).collect();
+            for seed in seeds {
+                if pages.len() >= MOST_PAGES {
+                    return Ok(pages);
+                }
+                let plan = self.campaign.targets[target].plan(seed, &self.campaign.flaws);
+                let outcome = simulate::simulate(&plan, &self.campaign.manner)?;
+                let own = folder.join(format!("{}-{seed}", plan.scenario));
+                let written =
+                    groundhog_reports::write_run(&own, &plan, &outcome, &self.run_facts(target, &plan))?;
+                pages.insert((target, seed), written.page);
+            }
+        }
+        Ok(pages)
+    }
+
+    fn run_facts(&self, target: usize, plan: &Plan) -> RunFacts {
+        RunFacts {
+            version: VERSION.to_owned(),
+            repeat: self.arguments.repeat(&self.campaign.targets[target], plan.seed),
+            real: self.began.elapsed(),
+            marks: names::marks_due(&plan.scenario, 1_000),
+        }
+    }
+}
+
+fn utf8(text: Vec<u8>) -> String {
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// One fingerprint over all runs, and one for each scenario where there are several.
+fn fingerprints(tally: &Tally) -> String {
+    let mut text = String::new();
+    if let [lane] = &tally.lanes[..] {
+        return format!("fingerprint {}\n", hex(&lane.fingerprint()));
+    }
+    let mut all = Sha256::new_with_prefix(b"groundhog campaigns\0");
+    for lane in &tally.lanes {
+        all.update(lane.fingerprint());
+        text.push_str(&format!("  {:<20} {}\n", lane.totals.scenario, hex(&lane.fingerprint())));
+    }
+    text.push_str(&format!("fingerprint {}\n", hex(&all.finalize())));
+    text
+}

@@ -1,0 +1,156 @@
+//! Everything that has a name: scenarios, laws, flaws, marks, known limits.
+
+use crate::catalogue::CATALOGUE;
+use groundhog_engine::flaws::Flaw;
+use groundhog_sim::laws::LawKind;
+use groundhog_sim::laws::catalogue::LAWS;
+use groundhog_sim::laws::excuses::LIMITS;
+use groundhog_sim::ledger::marks::MARKS;
+use std::collections::BTreeMap;
+
+/// A kind of thing that has a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum Kind {
+    /// What can be run.
+    Scenarios,
+    /// What is checked.
+    Laws,
+    /// What can be made wrong on purpose.
+    Flaws,
+    /// What many seeds must reach.
+    Marks,
+    /// What is known not to be guaranteed.
+    Limits,
+}
+
+impl Kind {
+    /// Every kind, in the order of lists.
+    pub const ALL: [Kind; 5] = [Kind::Scenarios, Kind::Laws, Kind::Flaws, Kind::Marks, Kind::Limits];
+
+    /// The word for one of it.
+    pub const fn one(self) -> &'static str {
+        match self {
+            Self::Scenarios => "scenario",
+            Self::Laws => "law",
+            Self::Flaws => "flaw",
+            Self::Marks => "mark",
+            Self::Limits => "limit",
+        }
+    }
+}
+
+/// One thing that has a name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Named {
+    /// Which kind of thing.
+    pub kind: Kind,
+    /// Its name.
+    pub name: &'static str,
+    /// What it is, in a sentence.
+    pub about: String,
+    /// More that `explain` says, line by line: what, and which.
+    pub more: Vec<(&'static str, String)>,
+}
+
+/// Everything of one kind, in its own order.
+pub fn all(kind: Kind) -> Vec<Named> {
+    match kind {
+        Kind::Scenarios => CATALOGUE
+            .iter()
+            .map(|entry| Named {
+                kind,
+                name: entry.name,
+                about: entry.about(),
+                more: scenario_marks(entry.name),
+            })
+            .collect(),
+        Kind::Laws => LAWS
+            .iter()
+            .map(|law| Named {
+                kind,
+                name: law.id,
+                about: law.states.to_owned(),
+                more: vec![("reads", reads(law.kind))],
+            })
+            .collect(),
+        Kind::Flaws => Flaw::ALL
+            .iter()
+            .map(|flaw| Named {
+                kind,
+                name: flaw.id(),
+                about: flaw.summary().trim().to_owned(),
+                more: vec![("recorded as", flaw.entry().to_owned())],
+            })
+            .collect(),
+        Kind::Marks => MARKS
+            .iter()
+            .map(|mark| Named {
+                kind,
+                name: mark.id,
+                about: mark.says.to_owned(),
+                more: vec![(
+                    "to reach",
+                    format!("{} in 1,000 seeds of {}", mark.per_thousand_seeds, mark.scenarios.join(", ")),
+                )],
+            })
+            .collect(),
+        Kind::Limits => LIMITS
+            .iter()
+            .map(|limit| Named {
+                kind,
+                name: limit.id,
+                about: limit.means.to_owned(),
+                more: vec![("excuses", limit.laws.join(", "))],
+            })
+            .collect(),
+    }
+}
+
+fn reads(kind: LawKind) -> String {
+    match kind {
+        LawKind::Outcome => "only what the world observes".to_owned(),
+        LawKind::Mechanism => "also what engines report".to_owned(),
+    }
+}
+
+fn scenario_marks(scenario: &str) -> Vec<(&'static str, String)> {
+    let marks = MARKS.iter().filter(|mark| mark.scenarios.contains(&scenario));
+    let texts =
+        marks.map(|mark| ("mark", format!("{} ({} in 1,000 seeds)", mark.id, mark.per_thousand_seeds)));
+    texts.collect()
+}
+
+/// The marks that so many seeds of a scenario must reach, each with its share; a share below one is none.
+pub fn marks_due(scenario: &str, seeds: u64) -> BTreeMap<String, u64> {
+    let marks = MARKS.iter().filter(|mark| mark.scenarios.contains(&scenario));
+    let shares =
+        marks.map(|mark| (mark.id.to_owned(), mark.per_thousand_seeds.saturating_mul(seeds) / 1_000));
+    shares.filter(|(_, share)| *share > 0).collect()
+}
+
+/// The ids of known limits.
+pub fn limit_ids() -> Vec<&'static str> {
+    LIMITS.iter().map(|limit| limit.id).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_told_apart_and_says_what_it_is() {
+        let names: Vec<Named> = Kind::ALL.into_iter().flat_map(all).collect();
+        for (place, named) in names.iter().enumerate() {
+            assert!(names[..place].iter().all(|other| other.name != named.name), "{} twice", named.name);
+            assert!(named.about.len() > 10, "{}", named.name);
+        }
+    }
+
+    #[test]
+    fn marks_are_due_in_proportion_to_the_seeds() {
+        assert!(marks_due("crash-mid-batch", 0).is_empty());
+        let due = marks_due("crash-mid-batch", 100);
+        assert_eq!(due.get("batch/failed-with-another-gathering"), Some(&5));
+        assert_eq!(due.get("death/while-opening"), None);
+    }
+}

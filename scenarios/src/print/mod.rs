@@ -1,0 +1,5 @@
+//! What a person sees, apart from what is decided.
+
+pub mod block;
+pub mod quote;
+pub mod text;

@@ -1,0 +1,90 @@
+//! `streams/honest`: the first arrival of an honest transaction is never refused by its stream's window.
+//!
+//! The premise is the world's to establish ([`crate::ledger::event::Passage::honest`]): pushed in signing order, one link
+//! generation, one channel, straight from its origin, the original copy.
+
+use super::names::{DigestKey, Names};
+use super::{Law, Setting, View};
+use crate::ledger::event::{Answer, Event};
+use crate::outcome::Violation;
+use crate::units::{NodeId, SimTime};
+use groundhog_engine::streams::window::VerdictKind;
+use rustc_hash::FxHashMap;
+
+/// See the module.
+pub struct Honest {
+    names: Names,
+    /// Whether the first arrival of a transaction at its destination was the honest one.
+    first_was_honest: FxHashMap<(DigestKey, NodeId), bool>,
+}
+
+impl Honest {
+    /// Its id.
+    pub const ID: &'static str = "streams/honest";
+    /// What it states.
+    pub const STATES: &'static str = "One stream per class never rejects an honest sender's transaction as stale, however the lanes are interleaved; \
+         nor as a fork, nor as a replay of what never arrived (000, Stream and transcript; design section 5).";
+
+    /// A checker for one run.
+    #[must_use]
+    pub fn new(setting: &Setting) -> Self {
+        Self { names: setting.names.clone(), first_was_honest: FxHashMap::default() }
+    }
+}
+
+impl Law for Honest {
+    law_identity!(Outcome reads Arrived, Answered);
+
+    fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, broken: &mut Vec<Violation>) {
+        match event {
+            Event::Arrived { node, transaction, passage, .. } => {
+                let arrival = (DigestKey::of(&transaction.digest), *node);
+                self.first_was_honest.entry(arrival).or_insert(passage.honest);
+            }
+            Event::Answered { node, transaction, passage, answer: Answer::Verdict(verdict), .. }
+                if passage.honest && !verdict.dispatches() =>
+            {
+                // Only one arrival of a transaction is honest, so an honest answer is the first arrival's iff that was honest.
+                let arrival = (DigestKey::of(&transaction.digest), *node);
+                if self.first_was_honest.get(&arrival) == Some(&true) {
+                    let name = self.names.transaction(transaction);
+                    let verdict = VerdictKind::id(*verdict);
+                    let saw = format!("{node} refused the honest {name} at its first arrival: {verdict}");
+                    broken.push(Violation { law: Self::ID, at, node: Some(*node), saw });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, _at: SimTime, _view: &dyn View, _broken: &mut Vec<Violation>) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laws::fake::{COPY, HONEST, Ledger, transaction};
+
+    #[test]
+    fn an_honest_first_arrival_may_not_be_refused_by_verdict() {
+        for verdict in [VerdictKind::Stale, VerdictKind::Fork, VerdictKind::Replay] {
+            let mut ledger = Ledger::over(Honest::new(&Ledger::setting()));
+            ledger.arrived(3, &transaction(1, 3, 41, 7), HONEST);
+            ledger.answered(3, &transaction(1, 3, 41, 7), HONEST, Answer::Verdict(verdict));
+            assert_eq!(ledger.finish().len(), 1, "{verdict:?}");
+        }
+    }
+
+    #[test]
+    fn copies_and_originals_overtaken_by_a_copy_are_not_judged() {
+        let mut ledger = Ledger::over(Honest::new(&Ledger::setting()));
+        ledger.arrived(3, &transaction(1, 3, 41, 7), HONEST);
+        ledger.answered(3, &transaction(1, 3, 41, 7), HONEST, Answer::Verdict(VerdictKind::Advance));
+        ledger.arrived(3, &transaction(1, 3, 41, 7), COPY);
+        ledger.answered(3, &transaction(1, 3, 41, 7), COPY, Answer::Verdict(VerdictKind::Replay));
+        ledger.arrived(3, &transaction(1, 3, 42, 8), COPY);
+        ledger.arrived(3, &transaction(1, 3, 42, 8), HONEST);
+        ledger.answered(3, &transaction(1, 3, 42, 8), HONEST, Answer::Verdict(VerdictKind::Replay));
+        assert_eq!(ledger.finish(), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,172 @@
+//! Marks: places and states that a run over many seeds must reach, so that a scenario that no longer tests what it was
+//! written for is seen.
+//!
+//! Promise: every mark has an id, a sentence, the scenarios that must reach it and how often; [`super::mark_counter`] counts.
+
+use super::batches::BatchPhase;
+use crate::plan::Death;
+
+/// What a mark says, and how often it is to be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MarkText {
+    /// Its id.
+    pub id: &'static str,
+    /// When it is reached, in one sentence.
+    pub says: &'static str,
+    /// The scenarios that must reach it.
+    pub scenarios: &'static [&'static str],
+    /// How often 1,000 seeds of such a scenario must reach it.
+    pub per_thousand_seeds: u64,
+}
+
+/// The reason of `Event::Unverified` for a delegation that has expired by the verifier's clock.
+pub const DELEGATION_EXPIRED: &str = "delegation-expired";
+
+const CRASH: &[&str] = &["crash-mid-batch"];
+const LANES: &[&str] = &["lane-interleaving"];
+const CLOCKS: &[&str] = &["skewed-clocks"];
+
+macro_rules! marks {
+    ($($name:ident = $id:literal, $scenarios:expr, $least:literal, $says:literal;)*) => {
+        /// A mark.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        #[expect(missing_docs, reason = "each mark's sentence is in its text")]
+        #[repr(u8)]
+        pub enum Mark {
+            $($name,)*
+        }
+
+        /// Every mark, in the order of [`Mark`].
+        pub const MARKS: &[MarkText] = &[
+            $(MarkText { id: $id, says: $says, scenarios: $scenarios, per_thousand_seeds: $least },)*
+        ];
+    };
+}
+
+marks! {
+    ProcessSenderGathering = "death/process/sender/gathering", CRASH, 50,
+        "A process died while leases were gathered and nothing was being written.";
+    ProcessSenderTemporaries = "death/process/sender/temporaries", CRASH, 50,
+        "A process died while temporaries of a batch with leases were being written and flushed.";
+    ProcessSenderRenames = "death/process/sender/renames", CRASH, 50,
+        "A process died after all temporaries of a batch with leases were flushed and before all were renamed.";
+    ProcessSenderDirectoryFlush = "death/process/sender/directory-flush", CRASH, 50,
+        "A process died after all renames of a batch with leases and before it was durable.";
+    ProcessSenderBeforeRelease = "death/process/sender/before-release", CRASH, 50,
+        "A process died after a batch with leases was durable and before a result of it was released.";
+    ProcessReceiverGathering = "death/process/receiver/gathering", CRASH, 50,
+        "A process died while windows were gathered and nothing was being written.";
+    ProcessReceiverTemporaries = "death/process/receiver/temporaries", CRASH, 50,
+        "A process died while temporaries of a batch with windows were being written and flushed.";
+    ProcessReceiverRenames = "death/process/receiver/renames", CRASH, 50,
+        "A process died after all temporaries of a batch with windows were flushed and before all were renamed.";
+    ProcessReceiverDirectoryFlush = "death/process/receiver/directory-flush", CRASH, 50,
+        "A process died after all renames of a batch with windows and before it was durable.";
+    ProcessReceiverBeforeRelease = "death/process/receiver/before-release", CRASH, 50,
+        "A process died after a batch with windows was durable and before a result of it was released.";
+    PowerSenderGathering = "death/power/sender/gathering", CRASH, 50,
+        "Power failed while leases were gathered and nothing was being written.";
+    PowerSenderTemporaries = "death/power/sender/temporaries", CRASH, 50,
+        "Power failed while temporaries of a batch with leases were being written and flushed.";
+    PowerSenderRenames = "death/power/sender/renames", CRASH, 50,
+        "Power failed after all temporaries of a batch with leases were flushed and before all were renamed.";
+    PowerSenderDirectoryFlush = "death/power/sender/directory-flush", CRASH, 50,
+        "Power failed after all renames of a batch with leases and before it was durable.";
+    PowerSenderBeforeRelease = "death/power/sender/before-release", CRASH, 50,
+        "Power failed after a batch with leases was durable and before a result of it was released.";
+    PowerReceiverGathering = "death/power/receiver/gathering", CRASH, 50,
+        "Power failed while windows were gathered and nothing was being written.";
+    PowerReceiverTemporaries = "death/power/receiver/temporaries", CRASH, 50,
+        "Power failed while temporaries of a batch with windows were being written and flushed.";
+    PowerReceiverRenames = "death/power/receiver/renames", CRASH, 50,
+        "Power failed after all temporaries of a batch with windows were flushed and before all were renamed.";
+    PowerReceiverDirectoryFlush = "death/power/receiver/directory-flush", CRASH, 50,
+        "Power failed after all renames of a batch with windows and before it was durable.";
+    PowerReceiverBeforeRelease = "death/power/receiver/before-release", CRASH, 50,
+        "Power failed after a batch with windows was durable and before a result of it was released.";
+    DeathWhileOpening = "death/while-opening", CRASH, 1,
+        "A life ended after its boot and before its engines were open.";
+    FailedWithAnother = "batch/failed-with-another-gathering", CRASH, 50,
+        "A batch failed while another was gathering on top of it.";
+    FailedBatchLanded = "store/failed-batch-landed", CRASH, 1,
+        "A record of a batch that failed was seen in the store after the failure.";
+    OpenMarked = "open/marked-unmarked-record", CRASH, 1,
+        "An open found a record without its marker and marked it.";
+    OpenRemovedTemporary = "open/removed-temporary", CRASH, 1,
+        "An open removed a temporary that an earlier life had left.";
+    LeaseGap = "lease/gap-after-crash", CRASH, 1,
+        "A life resumed a stream above the sequence after the last one that an earlier life had exposed.";
+    ReplayAfterRestart = "replay/refused-after-restart", CRASH, 1,
+        "A message that an earlier life had dispatched came again and was refused as a replay.";
+    FrameReordered = "frame/reordered-within-class", LANES, 1,
+        "A frame was delivered after one that its lane had sent later.";
+    WindowLate = "window/late", LANES, 1,
+        "A transaction was admitted into an empty slot below the highest of its window.";
+    AdvanceOverGap = "window/advance-over-gap", LANES, 1,
+        "A window advanced over a sequence that had not arrived.";
+    StalledHandlerPassed = "lane/stalled-while-others-moved", LANES, 1,
+        "A handler of one class finished while another class's, with work in hand, was stalled at the same node.";
+    StalledChannelPassed = "channel/stalled-while-others-moved", LANES, 1,
+        "A frame was sent on a channel and delivered while another channel between the two nodes was stalled.";
+    ClockBack = "clock/stepped-back", CLOCKS, 1,
+        "A wall clock was set to an earlier time.";
+    BootClockCorrected = "clock/wrong-at-boot-corrected", CLOCKS, 1,
+        "A wall clock that was wrong at boot was set right, with no fault of that clock beginning at that moment.";
+    BootBeforeEarlierLife = "clock/boot-before-earlier-life", CLOCKS, 1,
+        "A node booted with a wall clock before the one of its earlier boot.";
+    DelegationExpired = "delegation/expired-refused", CLOCKS, 1,
+        "A transaction was refused because its delegation had expired by the verifier's clock.";
+}
+
+/// The text of a mark by its id.
+#[must_use]
+pub fn mark(id: &str) -> Option<&'static MarkText> {
+    MARKS.iter().find(|mark| mark.id == id)
+}
+
+impl Mark {
+    /// Its text.
+    #[must_use]
+    pub fn text(self) -> &'static MarkText {
+        &MARKS[self as usize]
+    }
+}
+
+/// The marks of deaths stand first, by kind, role and phase.
+pub(super) const fn death_mark(death: Death, receiver: bool, phase: BatchPhase) -> Mark {
+    const TABLE: [[[Mark; 5]; 2]; 2] = [
+        [
+            [
+                Mark::ProcessSenderGathering,
+                Mark::ProcessSenderTemporaries,
+                Mark::ProcessSenderRenames,
+                Mark::ProcessSenderDirectoryFlush,
+                Mark::ProcessSenderBeforeRelease,
+            ],
+            [
+                Mark::ProcessReceiverGathering,
+                Mark::ProcessReceiverTemporaries,
+                Mark::ProcessReceiverRenames,
+                Mark::ProcessReceiverDirectoryFlush,
+                Mark::ProcessReceiverBeforeRelease,
+            ],
+        ],
+        [
+            [
+                Mark::PowerSenderGathering,
+                Mark::PowerSenderTemporaries,
+                Mark::PowerSenderRenames,
+                Mark::PowerSenderDirectoryFlush,
+                Mark::PowerSenderBeforeRelease,
+            ],
+            [
+                Mark::PowerReceiverGathering,
+                Mark::PowerReceiverTemporaries,
+                Mark::PowerReceiverRenames,
+                Mark::PowerReceiverDirectoryFlush,
+                Mark::PowerReceiverBeforeRelease,
+            ],
+        ],
+    ];
+    TABLE[death as usize][receiver as usize][phase as usize]
+}

@@ -1,0 +1,290 @@
+//! Events as lines that a person reads.
+//!
+//! Promise: one event is one line of at most [`COLUMNS`] columns: true simulated time, node and life, what happened. Hashes
+//! are cut short, so two different events may read the same: only encodings tell events apart.
+
+use super::event::{Answer, Event, Transaction};
+use super::kind::EventKind;
+use super::words;
+use crate::units::{Life, MessageId, NodeId, SimTime};
+use groundhog_engine::host::observe::{Decision, EngineEvent, RecordName, Roles};
+use groundhog_engine::identity::Did;
+use groundhog_engine::streams::key::{StreamKey, Table};
+use std::fmt::{self, Write};
+
+/// The most columns of a line.
+pub const COLUMNS: usize = 80;
+
+/// Whose account a DID is.
+pub type AccountOf = Box<dyn Fn(&Did) -> Option<NodeId> + Send>;
+
+/// Writes lines.
+pub struct Timeline {
+    account_of: AccountOf,
+    line: String,
+}
+
+impl Default for Timeline {
+    /// One that knows no account: streams are named by their DIDs.
+    fn default() -> Self {
+        Self::new(Box::new(|_| None))
+    }
+}
+
+impl fmt::Debug for Timeline {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Timeline")
+    }
+}
+
+impl Timeline {
+    /// One that names the nodes of accounts.
+    #[must_use]
+    pub fn new(account_of: AccountOf) -> Self {
+        Self { account_of, line: String::with_capacity(COLUMNS * 2) }
+    }
+
+    /// The line of one event; stands until the next call.
+    pub fn line(&mut self, at: SimTime, event: &Event<'_>) -> &str {
+        let mut line = std::mem::take(&mut self.line);
+        line.clear();
+        self.write(&mut line, at, event).expect("a string takes every text");
+        truncate(&mut line);
+        self.line = line;
+        &self.line
+    }
+
+    fn write(&self, out: &mut String, at: SimTime, event: &Event<'_>) -> fmt::Result {
+        let micros = at.as_us();
+        write!(out, "{:>4}.{:06} s ", micros / 1_000_000, micros % 1_000_000)?;
+        let place = match place_of(event) {
+            (Some(NodeId(node)), Some(Life(life))) => format!("n{node}.{life}"),
+            (Some(NodeId(node)), None) => format!("n{node}"),
+            (None, _) => String::new(),
+        };
+        write!(out, "{place:<7} {:<12} ", EventKind::of(event).id())?;
+        match event {
+            Event::Engine { event, .. } => self.engine(out, event),
+            _ => self.observed(out, event),
+        }
+    }
+
+    fn observed(&self, out: &mut String, event: &Event<'_>) -> fmt::Result {
+        match *event {
+            Event::Booted { wall, .. } => write!(out, "wall {wall}"),
+            Event::Ready { .. } | Event::Panicked { .. } | Event::Quiesced => Ok(()),
+            Event::OpenFailed { reason, .. } => out.write_str(reason),
+            Event::Died { death, during, gathering, fault, .. } => {
+                out.write_str(words::death_kind(death))?;
+                if let Some((step, batch, roles)) = during {
+                    write!(out, ", last step {} of batch {}", step.id(), batch.0)?;
+                    write_roles(out, roles)?;
+                }
+                out.write_str(if gathering { ", gathering" } else { "" })?;
+                fault.map_or(Ok(()), |fault| write!(out, ", fault {}", fault.0))
+            }
+            Event::PowerLost { kept, lost, .. } => write!(out, "pending changes: {kept} kept, {lost} lost"),
+            Event::ClockSet { from, to, .. } => {
+                let by = i128::from(to.0) - i128::from(from.0);
+                write!(out, "by {by:+} ms, from {from}")
+            }
+            Event::DiskAnswered { number, operation, bytes, error, injected, .. } => {
+                write!(out, "op {number} {operation:?} {bytes} B")?;
+                error.map_or(Ok(()), |error| write!(out, " failed: {error:?}"))?;
+                out.write_str(if injected { " (fault)" } else { "" })
+            }
+            Event::FaultBegan { fault } | Event::FaultEnded { fault } => write!(out, "fault {}", fault.0),
+            Event::Intended { message, to, class, .. } => {
+                write!(out, "message {message} to n{} {class}", to.0)
+            }
+            Event::NotSent { message, cause, .. } => write!(out, "message {message}: {}", cause.id()),
+            Event::ReserveAnswered { message, answer, refusal, .. } => {
+                write!(out, "message {message}")?;
+                answer.map_or(Ok(()), |sequence| write!(out, " got #{sequence}"))?;
+                refusal.map_or(Ok(()), |refusal| write!(out, " refused: {refusal}"))
+            }
+            Event::FrameSent { frame, message, copy, from, to, class, channel, bytes } => {
+                write!(out, "frame {} n{}->n{} {class} channel {channel} {bytes} B", frame.0, from.0, to.0)?;
+                write_message(out, message)?;
+                write_copy(out, copy)
+            }
+            Event::FrameLost { frame, message, cause } => {
+                write!(out, "frame {}: {}", frame.0, cause.id())?;
+                write_message(out, message)
+            }
+            Event::FrameDelivered { frame, message, duplicate, .. } => {
+                write!(out, "frame {}{}", frame.0, if duplicate { " (duplicate)" } else { "" })?;
+                write_message(out, message)
+            }
+            Event::Relayed { message, .. } => write_message(out, message),
+            _ => self.admission(out, event),
+        }
+    }
+
+    fn admission(&self, out: &mut String, event: &Event<'_>) -> fmt::Result {
+        match *event {
+            Event::Exposed { message, transaction, .. } => {
+                self.transaction(out, transaction)?;
+                write_message(out, Some(message))
+            }
+            Event::Unverified { message, reason, .. } => {
+                out.write_str(reason)?;
+                write_message(out, message)
+            }
+            Event::Arrived { wall, transaction, passage, .. } => {
+                self.transaction(out, transaction)?;
+                out.write_str(if passage.honest { " honest" } else { "" })?;
+                write_copy(out, passage.copy)?;
+                write!(out, " wall {wall}")
+            }
+            Event::Answered { transaction, passage, answer, .. } => {
+                self.transaction(out, transaction)?;
+                match answer {
+                    Answer::Verdict(verdict) => write!(out, " {}", verdict.id())?,
+                    Answer::Refused(reason) => write!(out, " refused: {reason}")?,
+                    Answer::FailedBatch => out.write_str(" failed batch")?,
+                    Answer::Unscheduled => out.write_str(" unscheduled")?,
+                }
+                write_copy(out, passage.copy)
+            }
+            Event::AdmissionAbandoned { transaction, .. } => self.transaction(out, transaction),
+            Event::Dispatched { transaction, verdict, .. } => {
+                self.transaction(out, transaction)?;
+                write!(out, " {}", verdict.id())
+            }
+            Event::Handled { message, class, .. } => {
+                write!(out, "{class}")?;
+                write_message(out, message)
+            }
+            _ => unreachable!("every other event is written by its caller"),
+        }
+    }
+
+    fn engine(&self, out: &mut String, event: &EngineEvent<'_>) -> fmt::Result {
+        match *event {
+            EngineEvent::Opened { restored, unrestorable, next_batch } => {
+                write!(out, "{restored} records, {unrestorable} unrestorable, next batch {}", next_batch.0)
+            }
+            EngineEvent::Transition { transition, stream, table, decision, staged, .. } => {
+                let side = if table == Table::Sender { "sends" } else { "admits" };
+                write!(out, "{} {side} ", transition.0)?;
+                self.stream(out, stream)?;
+                match decision {
+                    Decision::Verdict { verdict, sequence, .. } => {
+                        write!(out, "#{sequence} {}", verdict.id())?
+                    }
+                    Decision::Reserved { first, last, lease } => {
+                        write!(out, "#{first}..={last} lease {lease}")?
+                    }
+                    Decision::Refused { reason } => write!(out, " refused: {reason}")?,
+                }
+                staged.map_or(Ok(()), |batch| write!(out, ", batch {}", batch.0))
+            }
+            EngineEvent::Released { transition, depends } => {
+                write!(out, "{}", transition.0)?;
+                depends.iter().try_for_each(|(record, batch)| {
+                    out.write_str(" on ")?;
+                    write_record(out, *record)?;
+                    write!(out, "@{}", batch.0)
+                })
+            }
+            EngineEvent::BatchClosed { batch, records, transitions } => {
+                let bytes: u64 = records.iter().filter_map(|(_, bytes)| bytes.map(u64::from)).sum();
+                write!(out, "batch {}: {} records, {bytes} B, {transitions} waiting", batch.0, records.len())
+            }
+            EngineEvent::Step { step, batch, roles } => {
+                write!(out, "{} of batch {}", step.id(), batch.0)?;
+                write_roles(out, roles)
+            }
+            EngineEvent::BatchDurable { batch } => write!(out, "batch {}", batch.0),
+            EngineEvent::BatchFailed { batch, undone, state_digest } => {
+                let [a, b, c, d, ..] = state_digest;
+                write!(out, "batch {}, {undone} undone, state {a:02x}{b:02x}{c:02x}{d:02x}", batch.0)
+            }
+            EngineEvent::CallerGone { transition } => write!(out, "{}", transition.0),
+        }
+    }
+
+    fn transaction(&self, out: &mut String, transaction: &Transaction) -> fmt::Result {
+        self.stream(out, &transaction.stream)?;
+        write!(out, "#{}", transaction.sequence)
+    }
+
+    fn stream(&self, out: &mut String, stream: &StreamKey) -> fmt::Result {
+        self.account(out, &stream.origin)?;
+        out.write_str("->")?;
+        self.account(out, &stream.destination)?;
+        write!(out, "/{}", stream.class)
+    }
+
+    fn account(&self, out: &mut String, did: &Did) -> fmt::Result {
+        match (self.account_of)(did) {
+            Some(node) => write!(out, "n{}", node.0),
+            None => out.write_str(&did.short()),
+        }
+    }
+}
+
+/// The node that an event happened at, and its life, where the event names them.
+#[must_use]
+pub const fn place_of(event: &Event<'_>) -> (Option<NodeId>, Option<Life>) {
+    match *event {
+        Event::Booted { node, life, .. }
+        | Event::Ready { node, life }
+        | Event::OpenFailed { node, life, .. }
+        | Event::Died { node, life, .. }
+        | Event::Panicked { node, life, .. }
+        | Event::DiskAnswered { node, life, .. }
+        | Event::ReserveAnswered { node, life, .. }
+        | Event::Exposed { node, life, .. }
+        | Event::Relayed { node, life, .. }
+        | Event::Unverified { node, life, .. }
+        | Event::Arrived { node, life, .. }
+        | Event::Answered { node, life, .. }
+        | Event::AdmissionAbandoned { node, life, .. }
+        | Event::Dispatched { node, life, .. }
+        | Event::Handled { node, life, .. }
+        | Event::Engine { node, life, .. } => (Some(node), Some(life)),
+        Event::PowerLost { node, .. }
+        | Event::ReplayMissed { node }
+        | Event::ClockSet { node, .. }
+        | Event::Intended { node, .. }
+        | Event::NotSent { node, .. }
+        | Event::FrameSent { from: node, .. }
+        | Event::FrameDelivered { to: node, .. } => (Some(node), None),
+        Event::FaultBegan { .. } | Event::FaultEnded { .. } | Event::Quiesced | Event::FrameLost { .. } => {
+            (None, None)
+        }
+    }
+}
+
+fn write_message(out: &mut String, message: Option<MessageId>) -> fmt::Result {
+    message.map_or(Ok(()), |message| write!(out, " message {message}"))
+}
+
+/// The original copy goes without saying.
+fn write_copy(out: &mut String, copy: u32) -> fmt::Result {
+    match copy {
+        0 => Ok(()),
+        u32::MAX => out.write_str(" replayed"),
+        copy => write!(out, " copy {copy}"),
+    }
+}
+
+fn write_roles(out: &mut String, Roles { leases, windows }: Roles) -> fmt::Result {
+    write!(out, ", {leases} leases, {windows} windows")
+}
+
+fn write_record(out: &mut String, RecordName([a, b, c, ..]): RecordName) -> fmt::Result {
+    write!(out, "{a:02x}{b:02x}{c:02x}")
+}
+
+/// Cuts a line at the last column, and trailing blanks.
+fn truncate(line: &mut String) {
+    line.truncate(line.trim_end().len());
+    if line.chars().count() > COLUMNS {
+        let cut = line.char_indices().nth(COLUMNS - 1).map_or(line.len(), |(at, _)| at);
+        line.truncate(cut);
+        line.push('…');
+    }
+}
