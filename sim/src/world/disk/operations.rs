@@ -10,11 +10,9 @@ use super::names::NameChange;
 use super::{Disk, FILE_BYTES_MAX, INODE_BYTES, Node, SECTOR_BYTES};
 use crate::plan::DiskProfile;
 use bytes::Bytes;
-use groundhog_engine::host::disk::{
-    DirectoryEntry, DiskAnswer, DiskError, DiskErrorKind, DiskPath, DiskRequest, EntryKind, FileHandle,
-};
+use groundhog_engine::host::disk::{DiskAnswer, DiskError, DiskErrorKind, DiskPath, DiskRequest, FileHandle};
 
-type Outcome = Result<DiskAnswer, DiskErrorKind>;
+pub(super) type Outcome = Result<DiskAnswer, DiskErrorKind>;
 
 impl Disk {
     /// One operation, whole: later operations see its effect. `fault` strikes it.
@@ -108,7 +106,7 @@ impl Disk {
             DiskRequest::Remove { path } => self.remove(path),
             DiskRequest::CreateDirectory { path } => self.create_directory(path),
             DiskRequest::List { path } => self.list(path),
-            DiskRequest::FlushDirectory { path } => self.flush_directory(path, fault),
+            DiskRequest::FlushDirectory { path } => self.directory_flush(path, fault),
             DiskRequest::LockDirectory { path } => self.lock(path),
         }
     }
@@ -142,21 +140,7 @@ impl Disk {
         Ok(self.handle(inode, path, Purpose::Writing))
     }
 
-    fn create_directory(&mut self, path: &DiskPath) -> Outcome {
-        let directory = self.directory_of(path)?;
-        if self.inode_at(path).is_some() {
-            return Err(DiskErrorKind::AlreadyExists);
-        }
-        self.may_change()?;
-        if !self.has_room(INODE_BYTES) {
-            return Err(DiskErrorKind::NoSpace);
-        }
-        let inode = self.new_directory();
-        self.link(path, directory, inode);
-        Ok(DiskAnswer::Done)
-    }
-
-    fn link(&mut self, path: &DiskPath, directory: u32, inode: u32) {
+    pub(super) fn link(&mut self, path: &DiskPath, directory: u32, inode: u32) {
         let to = Some(self.entry_for(path, directory));
         let operation = self.operation;
         let change = NameChange {
@@ -172,7 +156,7 @@ impl Disk {
         self.change_names(change);
     }
 
-    fn handle(&mut self, inode: u32, path: &DiskPath, purpose: Purpose) -> DiskAnswer {
+    pub(super) fn handle(&mut self, inode: u32, path: &DiskPath, purpose: Purpose) -> DiskAnswer {
         self.refer(inode);
         DiskAnswer::File(self.handles.open(OpenFile {
             inode,
@@ -214,7 +198,7 @@ impl Disk {
         self.may_change().map(|()| inode)
     }
 
-    fn may_change(&self) -> Result<(), DiskErrorKind> {
+    pub(super) fn may_change(&self) -> Result<(), DiskErrorKind> {
         if self.read_only { Err(DiskErrorKind::ReadOnly) } else { Ok(()) }
     }
 
@@ -332,54 +316,6 @@ impl Disk {
             over: false,
         });
         Ok(DiskAnswer::Done)
-    }
-
-    fn list(&self, path: &DiskPath) -> Outcome {
-        self.directory_at(path.as_str())?;
-        let entry = |(path, inode): (&DiskPath, u32)| {
-            let (kind, length) = match &self.inodes[inode].node {
-                Node::File(content) => (EntryKind::File, Some(content.now.len() as u64)),
-                Node::Directory { .. } => (EntryKind::Directory, None),
-            };
-            DirectoryEntry { name: path.name().to_owned(), kind, length }
-        };
-        let mut entries: Vec<_> = self.names_in(path).map(entry).collect();
-        entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        Ok(DiskAnswer::Entries(entries))
-    }
-
-    fn flush_directory(&mut self, path: &DiskPath, fault: Option<OpFault>) -> Outcome {
-        let directory = self.directory_at(path.as_str())?;
-        self.may_change()?;
-        match fault {
-            Some(OpFault::FailedDirectoryFlush { read_only }) => {
-                self.fail_names(directory);
-                self.read_only = read_only;
-                Err(DiskErrorKind::Io)
-            }
-            Some(OpFault::LyingFlush) => Ok(DiskAnswer::Done),
-            _ => {
-                self.flush_names(directory);
-                Ok(DiskAnswer::Done)
-            }
-        }
-    }
-
-    fn lock(&mut self, path: &DiskPath) -> Outcome {
-        let directory = self.directory_at(path.as_str())?;
-        if self.handles.is_full() {
-            return Err(DiskErrorKind::Io);
-        }
-        if matches!(&self.inodes[directory].node, Node::Directory { lock: Some(_), .. }) {
-            return Err(DiskErrorKind::Locked);
-        }
-        let answer = self.handle(directory, path, Purpose::Lock);
-        if let (Node::Directory { lock, .. }, DiskAnswer::File(file)) =
-            (&mut self.inodes[directory].node, &answer)
-        {
-            *lock = Some(*file);
-        }
-        Ok(answer)
     }
 
     fn error(&self, kind: DiskErrorKind, request: &DiskRequest) -> DiskError {
