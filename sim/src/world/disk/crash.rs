@@ -33,7 +33,7 @@ impl Disk {
         report
     }
 
-    /// The kernel writes back whatever `choose` names, now: it is durable from here on.
+    /// The kernel writes back whatever `choose` names, now: it is durable from here on, and so is what it depends on.
     pub fn write_back(&mut self, choose: Choose<'_>) {
         let pending = self.changes_in_order();
         for reference in pending {
@@ -41,7 +41,7 @@ impl Disk {
                 continue;
             }
             if choose(Choice::Name { operation: reference.operation }) {
-                self.settle_change(reference.change);
+                self.settle_with_past(reference.change);
             } else if self.profile == DiskProfile::Ordered {
                 break;
             }

@@ -13,6 +13,7 @@ mod certain;
 mod choice;
 mod content;
 mod crash;
+mod directories;
 mod fault;
 mod handle;
 mod media;

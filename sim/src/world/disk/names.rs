@@ -7,6 +7,7 @@ use super::{Disk, Node, PENDING_NAMES_MAX, PathText};
 use crate::plan::DiskProfile;
 use groundhog_engine::host::disk::{DiskErrorKind, DiskPath};
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 
 /// One path.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ pub(super) struct NameChange {
     pub(super) from: Option<u32>,
     /// The name that it gives the inode to; `None` for a removal, or once settled.
     pub(super) to: Option<u32>,
+    /// The change that gave the inode to `from`, if that was pending.
+    pub(super) before: Option<ChangeRef>,
     /// A creation, which applies only where the name is free.
     pub(super) creates: bool,
     /// A flush of it failed: no later flush writes it.
@@ -124,6 +127,8 @@ impl Disk {
     /// A reader sees the change from here on; it waits for a flush.
     pub(super) fn change_names(&mut self, change: NameChange) {
         let NameChange { operation, inode, from, to, .. } = change;
+        let before = from.and_then(|from| self.entries[from].changes.last().copied());
+        let change = NameChange { before: before.map(|id| self.reference(id)), ..change };
         self.refer(inode);
         let id = self.changes.insert(change);
         let reference = ChangeRef { change: id, operation };
@@ -154,6 +159,10 @@ impl Disk {
             Node::Directory { unflushed, .. } => unflushed,
             Node::File(_) => unreachable!("a name stands in a directory"),
         }
+    }
+
+    fn reference(&self, change: u32) -> ChangeRef {
+        ChangeRef { change, operation: self.changes[change].operation }
     }
 
     pub(super) fn is_pending(&self, reference: ChangeRef) -> bool {
@@ -207,6 +216,25 @@ impl Disk {
         }
     }
 
+    /// Makes one change durable as the kernel writes back: with every earlier change that it could depend on.
+    pub(super) fn settle_with_past(&mut self, change: u32) {
+        let mut past: BTreeMap<u64, u32> = BTreeMap::new();
+        let mut work = vec![change];
+        while let Some(id) = work.pop() {
+            let NameChange { operation, from, to, .. } = self.changes[id];
+            if past.insert(operation, id).is_none() {
+                let names = [from, to].into_iter().flatten();
+                let shared = names.flat_map(|entry| self.entries[entry].changes.iter().copied());
+                work.extend(shared.filter(|other| self.changes[*other].operation < operation));
+            }
+        }
+        for (operation, change) in past {
+            if self.is_pending(ChangeRef { change, operation }) {
+                self.settle_change(change);
+            }
+        }
+    }
+
     /// A rename over a file writes its data first (profile `ordered`).
     fn write_before_rename(&mut self, inode: u32, operation: u64) {
         let tag = self.tag;
@@ -216,8 +244,9 @@ impl Disk {
         self.recount(inode);
     }
 
-    /// Gives a name the durable value that `operation` left it with. Earlier changes of the name are overtaken; one that
-    /// took an inode away from it becomes durable at the inode's new name, too, lest the inode have neither.
+    /// Gives a name the durable value that `operation` left it with. Earlier changes of the name are overtaken. Where an
+    /// inode went on from here to another name, that becomes durable, too, and so does the whole way by which an inode
+    /// came to a durable name, lest an inode have no name or two.
     fn settle_entry(&mut self, entry: u32, operation: u64) {
         let mut work: SmallVec<[(u32, u64); 4]> = SmallVec::from_slice(&[(entry, operation)]);
         let mut touched: SmallVec<[u32; 4]> = SmallVec::new();
@@ -230,6 +259,9 @@ impl Disk {
             let settled: SmallVec<[u32; 4]> = self.entries[entry].changes.drain(..count).collect();
             let last = self.changes[settled[count - 1]];
             self.set_base(entry, (last.to == Some(entry)).then_some(last.inode));
+            if last.to == Some(entry) {
+                self.way_here(last.before, &mut work);
+            }
             for id in settled {
                 work.extend(self.detach(id, entry));
             }
@@ -237,6 +269,16 @@ impl Disk {
         }
         for entry in touched {
             self.tidy(entry);
+        }
+    }
+
+    /// The names by which an inode came to where it is, as far as they are pending.
+    fn way_here(&self, before: Option<ChangeRef>, work: &mut SmallVec<[(u32, u64); 4]>) {
+        let mut before = before.filter(|before| self.is_pending(*before));
+        while let Some(reference) = before {
+            let NameChange { operation, from, to, before: earlier, .. } = self.changes[reference.change];
+            work.extend([from, to].into_iter().flatten().map(|entry| (entry, operation)));
+            before = earlier.filter(|earlier| self.is_pending(*earlier));
         }
     }
 

@@ -10,11 +10,9 @@ use super::names::NameChange;
 use super::{Disk, FILE_BYTES_MAX, INODE_BYTES, Node, SECTOR_BYTES};
 use crate::plan::DiskProfile;
 use bytes::Bytes;
-use groundhog_engine::host::disk::{
-    DirectoryEntry, DiskAnswer, DiskError, DiskErrorKind, DiskPath, DiskRequest, EntryKind, FileHandle,
-};
+use groundhog_engine::host::disk::{DiskAnswer, DiskError, DiskErrorKind, DiskPath, DiskRequest, FileHandle};
 
-type Outcome = Result<DiskAnswer, DiskErrorKind>;
+pub(super) type Outcome = Result<DiskAnswer, DiskErrorKind>;
 
 impl Disk {
     /// One operation, whole: later operations see its effect. `fault` strikes it.
@@ -81,6 +79,10 @@ impl Disk {
         match request {
             DiskRequest::Create { path } => self.create(path),
             DiskRequest::Open { path } => self.open(path),
+            // As on a real disk, where nothing is asked of the system then.
+            DiskRequest::Write { file, bytes, .. } if bytes.is_empty() => {
+                self.opened(*file).map(|_| DiskAnswer::Done)
+            }
             DiskRequest::Write { file, offset, bytes } => {
                 let inode = self.writable(*file)?;
                 let fault = match fault {
@@ -104,7 +106,7 @@ impl Disk {
             DiskRequest::Remove { path } => self.remove(path),
             DiskRequest::CreateDirectory { path } => self.create_directory(path),
             DiskRequest::List { path } => self.list(path),
-            DiskRequest::FlushDirectory { path } => self.flush_directory(path, fault),
+            DiskRequest::FlushDirectory { path } => self.directory_flush(path, fault),
             DiskRequest::LockDirectory { path } => self.lock(path),
         }
     }
@@ -138,29 +140,23 @@ impl Disk {
         Ok(self.handle(inode, path, Purpose::Writing))
     }
 
-    fn create_directory(&mut self, path: &DiskPath) -> Outcome {
-        let directory = self.directory_of(path)?;
-        if self.inode_at(path).is_some() {
-            return Err(DiskErrorKind::AlreadyExists);
-        }
-        self.may_change()?;
-        if !self.has_room(INODE_BYTES) {
-            return Err(DiskErrorKind::NoSpace);
-        }
-        let inode = self.new_directory();
-        self.link(path, directory, inode);
-        Ok(DiskAnswer::Done)
-    }
-
-    fn link(&mut self, path: &DiskPath, directory: u32, inode: u32) {
+    pub(super) fn link(&mut self, path: &DiskPath, directory: u32, inode: u32) {
         let to = Some(self.entry_for(path, directory));
         let operation = self.operation;
-        let change =
-            NameChange { operation, inode, from: None, to, creates: true, clean: false, over: false };
+        let change = NameChange {
+            operation,
+            inode,
+            from: None,
+            to,
+            before: None,
+            creates: true,
+            clean: false,
+            over: false,
+        };
         self.change_names(change);
     }
 
-    fn handle(&mut self, inode: u32, path: &DiskPath, purpose: Purpose) -> DiskAnswer {
+    pub(super) fn handle(&mut self, inode: u32, path: &DiskPath, purpose: Purpose) -> DiskAnswer {
         self.refer(inode);
         DiskAnswer::File(self.handles.open(OpenFile {
             inode,
@@ -192,13 +188,17 @@ impl Disk {
         open.map(|open| open.inode).ok_or(DiskErrorKind::BadHandle)
     }
 
+    fn opened_for(&self, file: FileHandle, purpose: Purpose) -> Result<u32, DiskErrorKind> {
+        let open = self.handles.get(file).ok_or(DiskErrorKind::BadHandle)?;
+        if open.purpose == purpose { Ok(open.inode) } else { Err(DiskErrorKind::Io) }
+    }
+
     fn writable(&self, file: FileHandle) -> Result<u32, DiskErrorKind> {
-        let open = self.handles.get(file).filter(|open| open.purpose == Purpose::Writing);
-        let inode = open.map(|open| open.inode).ok_or(DiskErrorKind::BadHandle)?;
+        let inode = self.opened_for(file, Purpose::Writing)?;
         self.may_change().map(|()| inode)
     }
 
-    fn may_change(&self) -> Result<(), DiskErrorKind> {
+    pub(super) fn may_change(&self) -> Result<(), DiskErrorKind> {
         if self.read_only { Err(DiskErrorKind::ReadOnly) } else { Ok(()) }
     }
 
@@ -258,7 +258,7 @@ impl Disk {
     }
 
     fn read(&self, file: FileHandle) -> Outcome {
-        let content = self.content(self.opened(file)?);
+        let content = self.content(self.opened_for(file, Purpose::Reading)?);
         if content.is_readable() {
             Ok(DiskAnswer::Bytes(content.now.clone()))
         } else {
@@ -284,7 +284,16 @@ impl Disk {
         }
         let from = self.entry_id(from.as_str());
         let to = Some(self.entry_for(to, directory));
-        self.change_names(NameChange { operation, inode, from, to, creates: false, clean: false, over });
+        self.change_names(NameChange {
+            operation,
+            inode,
+            from,
+            to,
+            before: None,
+            creates: false,
+            clean: false,
+            over,
+        });
         Ok(DiskAnswer::Done)
     }
 
@@ -301,59 +310,12 @@ impl Disk {
             inode,
             from,
             to: None,
+            before: None,
             creates: false,
             clean: false,
             over: false,
         });
         Ok(DiskAnswer::Done)
-    }
-
-    fn list(&self, path: &DiskPath) -> Outcome {
-        self.directory_at(path.as_str())?;
-        let entry = |(path, inode): (&DiskPath, u32)| {
-            let (kind, length) = match &self.inodes[inode].node {
-                Node::File(content) => (EntryKind::File, Some(content.now.len() as u64)),
-                Node::Directory { .. } => (EntryKind::Directory, None),
-            };
-            DirectoryEntry { name: path.name().to_owned(), kind, length }
-        };
-        let mut entries: Vec<_> = self.names_in(path).map(entry).collect();
-        entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));
-        Ok(DiskAnswer::Entries(entries))
-    }
-
-    fn flush_directory(&mut self, path: &DiskPath, fault: Option<OpFault>) -> Outcome {
-        let directory = self.directory_at(path.as_str())?;
-        self.may_change()?;
-        match fault {
-            Some(OpFault::FailedDirectoryFlush { read_only }) => {
-                self.fail_names(directory);
-                self.read_only = read_only;
-                Err(DiskErrorKind::Io)
-            }
-            Some(OpFault::LyingFlush) => Ok(DiskAnswer::Done),
-            _ => {
-                self.flush_names(directory);
-                Ok(DiskAnswer::Done)
-            }
-        }
-    }
-
-    fn lock(&mut self, path: &DiskPath) -> Outcome {
-        let directory = self.directory_at(path.as_str())?;
-        if self.handles.is_full() {
-            return Err(DiskErrorKind::Io);
-        }
-        if matches!(&self.inodes[directory].node, Node::Directory { lock: Some(_), .. }) {
-            return Err(DiskErrorKind::Locked);
-        }
-        let answer = self.handle(directory, path, Purpose::Lock);
-        if let (Node::Directory { lock, .. }, DiskAnswer::File(file)) =
-            (&mut self.inodes[directory].node, &answer)
-        {
-            *lock = Some(*file);
-        }
-        Ok(answer)
     }
 
     fn error(&self, kind: DiskErrorKind, request: &DiskRequest) -> DiskError {
@@ -364,7 +326,7 @@ impl Disk {
             R::Write { .. } => "write",
             R::Flush { .. } => "flush",
             R::Read { .. } => "read",
-            R::Length { .. } => "measure",
+            R::Length { .. } => "length",
             R::Rename { .. } => "rename",
             R::Remove { .. } => "remove",
             R::CreateDirectory { .. } => "create directory",

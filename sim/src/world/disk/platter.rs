@@ -48,11 +48,11 @@ pub(super) struct Pen {
 }
 
 impl Pen {
-    /// Sets the size; a smaller one frees the blocks beyond it.
+    /// Sets the size; zero frees the blocks.
     pub(super) fn set_size(&mut self, size: usize) {
-        if size < self.size {
-            self.blocks.truncate(size);
-            self.bad.retain(|sector| (*sector as usize) * SECTOR_BYTES < size);
+        if size == 0 {
+            self.blocks.clear();
+            self.bad.clear();
         }
         self.size = size;
     }

@@ -5,13 +5,14 @@ use super::*;
 #[test]
 fn an_error_strikes_one_operation_and_has_no_effect() {
     let mut disk = disk(DiskProfile::Strict);
-    let file = disk.durable("d/a", record(1, 10));
+    let written = disk.durable("d/a", record(1, 10));
+    let file = disk.open("d/a");
     let requests = [
         DiskRequest::Create { path: path("d/n") },
         DiskRequest::Create { path: path("d/a") },
         DiskRequest::Open { path: path("d/a") },
         DiskRequest::Read { file },
-        DiskRequest::Write { file, offset: 0, bytes: record(2, 10) },
+        DiskRequest::Write { file: written, offset: 0, bytes: record(2, 10) },
         DiskRequest::Rename { from: path("d/a"), to: path("d/b") },
         DiskRequest::Remove { path: path("d/a") },
         DiskRequest::List { path: path("d") },

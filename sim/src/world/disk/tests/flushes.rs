@@ -190,6 +190,31 @@ fn a_rename_between_directories_is_durable_once_either_is_flushed() {
 }
 
 #[test]
+fn a_file_that_moved_on_has_one_name_once_its_last_is_durable() {
+    let mut disk = disk(DiskProfile::Strict);
+    disk.does(DiskRequest::CreateDirectory { path: path("e") });
+    disk.flush_directory("");
+    disk.durable("d/a", record(1, 10));
+    for (from, to) in [("d/a", "d/b"), ("d/b", "e/x"), ("e/x", "d/b")] {
+        disk.rename(from, to);
+    }
+    disk.flush_directory("e");
+    assert_eq!(certain(&disk, "d/b"), generation(1));
+    assert_eq!(certain(&disk, "d/a"), Certainty::Certain(Found::Absent));
+}
+
+#[test]
+fn write_back_brings_along_what_it_depends_on() {
+    let mut disk = disk(DiskProfile::Strict);
+    disk.durable("d/a", record(1, 10));
+    disk.does(DiskRequest::Remove { path: path("d/a") });
+    disk.create("d/a");
+    let creation = disk.operations();
+    disk.write_back(&mut |choice| choice == Choice::Name { operation: creation });
+    assert_eq!(certain(&disk, "d/a"), Certainty::Certain(Found::Torn));
+}
+
+#[test]
 fn write_back_makes_durable_what_it_names_and_nothing_else() {
     for profile in BOTH {
         let mut disk = disk(profile);

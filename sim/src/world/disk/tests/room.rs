@@ -58,6 +58,8 @@ fn what_no_name_leads_to_is_freed() {
 fn an_open_file_outlives_its_name() {
     let mut disk = disk(DiskProfile::Strict);
     let file = disk.durable("d/a", record(1, 600));
+    disk.close(file);
+    let file = disk.open("d/a");
     disk.does(DiskRequest::Remove { path: path("d/a") });
     disk.flush_directory("d");
     assert_eq!(disk.ask(DiskRequest::Read { file }, None), Ok(DiskAnswer::Bytes(record(1, 600))));
