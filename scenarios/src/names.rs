@@ -2,9 +2,9 @@
 
 use crate::catalogue::CATALOGUE;
 use groundhog_engine::flaws::Flaw;
+use groundhog_sim::laws::LawKind;
 use groundhog_sim::laws::catalogue::LAWS;
 use groundhog_sim::laws::excuses::LIMITS;
-use groundhog_sim::laws::LawKind;
 use groundhog_sim::ledger::marks::MARKS;
 use std::collections::BTreeMap;
 
@@ -57,11 +57,21 @@ pub fn all(kind: Kind) -> Vec<Named> {
     match kind {
         Kind::Scenarios => CATALOGUE
             .iter()
-            .map(|entry| Named { kind, name: entry.name, about: entry.about(), more: scenario_marks(entry.name) })
+            .map(|entry| Named {
+                kind,
+                name: entry.name,
+                about: entry.about(),
+                more: scenario_marks(entry.name),
+            })
             .collect(),
         Kind::Laws => LAWS
             .iter()
-            .map(|law| Named { kind, name: law.id, about: law.states.to_owned(), more: vec![("reads", reads(law.kind))] })
+            .map(|law| Named {
+                kind,
+                name: law.id,
+                about: law.states.to_owned(),
+                more: vec![("reads", reads(law.kind))],
+            })
             .collect(),
         Kind::Flaws => Flaw::ALL
             .iter()
@@ -105,14 +115,16 @@ fn reads(kind: LawKind) -> String {
 
 fn scenario_marks(scenario: &str) -> Vec<(&'static str, String)> {
     let marks = MARKS.iter().filter(|mark| mark.scenarios.contains(&scenario));
-    let texts = marks.map(|mark| ("mark", format!("{} ({} in 1,000 seeds)", mark.id, mark.per_thousand_seeds)));
+    let texts =
+        marks.map(|mark| ("mark", format!("{} ({} in 1,000 seeds)", mark.id, mark.per_thousand_seeds)));
     texts.collect()
 }
 
 /// The marks that so many seeds of a scenario must reach, each with its share; a share below one is none.
 pub fn marks_due(scenario: &str, seeds: u64) -> BTreeMap<String, u64> {
     let marks = MARKS.iter().filter(|mark| mark.scenarios.contains(&scenario));
-    let shares = marks.map(|mark| (mark.id.to_owned(), mark.per_thousand_seeds.saturating_mul(seeds) / 1_000));
+    let shares =
+        marks.map(|mark| (mark.id.to_owned(), mark.per_thousand_seeds.saturating_mul(seeds) / 1_000));
     shares.filter(|(_, share)| *share > 0).collect()
 }
 

@@ -1,7 +1,9 @@
 //! The same plan in another process, and the first event in which the two runs part.
 
 use crate::simulate::{self, Manner};
-use groundhog_sim::ledger::compare::{Divergence, RecordedEvent, RecordedInterval, first_unlike_event, first_unlike_interval};
+use groundhog_sim::ledger::compare::{
+    Divergence, RecordedEvent, RecordedInterval, first_unlike_event, first_unlike_interval,
+};
 use groundhog_sim::ledger::fingerprint::CHECKPOINT_EVENTS;
 use groundhog_sim::outcome::Outcome;
 use groundhog_sim::plan::Plan;
@@ -95,7 +97,12 @@ pub fn against_another_process(
     let right = ask(plan, Some(interval), manner)?.events;
     let right = right
         .into_iter()
-        .map(|event| RecordedEvent { index: event.index, node: None, encoded: event.encoded, line: event.line })
+        .map(|event| RecordedEvent {
+            index: event.index,
+            node: None,
+            encoded: event.encoded,
+            line: event.line,
+        })
         .collect();
     let left = RecordedInterval { interval, events: left };
     let right = RecordedInterval { interval, events: right };

@@ -112,6 +112,11 @@ mod tests {
 
     #[test]
     fn no_job_is_no_result() {
-        run(3, |_| None::<()>, |_, ()| unreachable!("there is no job"), |(), ()| unreachable!("there is no result"));
+        run(
+            3,
+            |_| None::<()>,
+            |_, ()| unreachable!("there is no job"),
+            |(), ()| unreachable!("there is no result"),
+        );
     }
 }

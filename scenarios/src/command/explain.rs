@@ -30,7 +30,8 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
 }
 
 fn explained(named: &Named, width: usize) -> String {
-    let mut lines = format!("{} {}\n\n{}\n", named.kind.one(), named.name, text::wrapped(&named.about, width, 0));
+    let mut lines =
+        format!("{} {}\n\n{}\n", named.kind.one(), named.name, text::wrapped(&named.about, width, 0));
     if !named.more.is_empty() {
         lines.push('\n');
     }

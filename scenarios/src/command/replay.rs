@@ -59,7 +59,8 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let outcome = simulate::watch(&plan, &manner, sink)?;
     let fingerprint = crate::campaign::tally::hex(&outcome.fingerprint);
     text::out(&format!("\n{} events\nfingerprint {fingerprint}\n", outcome.events));
-    let failures = super::run::failures_of_one(&plan, &outcome, &|_| super::run::repeat_plan(&arguments.plan));
+    let failures =
+        super::run::failures_of_one(&plan, &outcome, &|_| super::run::repeat_plan(&arguments.plan));
     text::out(&crate::print::block::block(&failures, text::colour()));
     Ok(crate::print::block::exit(&failures))
 }
@@ -84,7 +85,15 @@ mod tests {
 
     #[test]
     fn seconds_are_read_to_the_microsecond() {
-        for (text, us) in [("8.214", Some(8_214_000)), ("0", Some(0)), ("1.000001", Some(1_000_001)), ("1.0000001", None), ("-1", None), ("", None), ("1e3", None)] {
+        for (text, us) in [
+            ("8.214", Some(8_214_000)),
+            ("0", Some(0)),
+            ("1.000001", Some(1_000_001)),
+            ("1.0000001", None),
+            ("-1", None),
+            ("", None),
+            ("1e3", None),
+        ] {
             assert_eq!(seconds(text).ok(), us, "{text}");
         }
     }

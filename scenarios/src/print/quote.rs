@@ -16,7 +16,19 @@ mod tests {
 
     #[test]
     fn a_shell_reads_every_word_back() {
-        for word in ["", "plain", "links.channels=2", "a b", "it's", "$(x)", "{ min = 1, max = 2 }", "a\nb", "*", "\"", "\\"] {
+        for word in [
+            "",
+            "plain",
+            "links.channels=2",
+            "a b",
+            "it's",
+            "$(x)",
+            "{ min = 1, max = 2 }",
+            "a\nb",
+            "*",
+            "\"",
+            "\\",
+        ] {
             let output = std::process::Command::new("sh")
                 .args(["-c", &format!("printf %s {}", quote(word))])
                 .output()

@@ -52,7 +52,10 @@ mod tests {
         let text = "one two three four five six seven eight nine ten";
         let wrapped = wrapped(text, 20, 4);
         assert!(wrapped.lines().all(|line| line.chars().count() <= 20), "{wrapped}");
-        assert_eq!(wrapped.split_whitespace().collect::<Vec<_>>(), text.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(
+            wrapped.split_whitespace().collect::<Vec<_>>(),
+            text.split_whitespace().collect::<Vec<_>>()
+        );
         assert!(wrapped.lines().skip(1).all(|line| line.starts_with("    ")));
     }
 }

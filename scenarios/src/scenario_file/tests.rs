@@ -26,17 +26,44 @@ fn every_error_names_file_line_and_key_and_what_was_expected() {
             "[links]\nchannels = \"two\"",
             "test.toml:5: links.channels: expected an integer from 1 to 4 or a distribution of them, found string",
         ),
-        ("[links]\nchannels = { min = 1, maks = 2 }", "test.toml:5: links.channels: no `maks` in a distribution, expected min, max; the nearest is `max`"),
-        ("[links]\nchannels = { min = 3, max = 2 }", "test.toml:5: links.channels: min 3 is greater than max 2"),
-        ("[links]\nchannels = { min = 3 }", "test.toml:5: links.channels: expected both min and max: max is missing"),
-        ("[links]\nchannels = { choices = [1, 2], weights = [1] }", "test.toml:5: links.channels: 2 choices and 1 weights"),
-        ("[links]\nchannels = { choices = [1, 2], weights = [0, 0] }", "test.toml:5: links.channels: every weight is 0"),
-        ("[links]\nchannels = {\n  choices = [1,\n   9] }", "test.toml:7: links.channels: expected an integer from 1 to 4, found 9"),
+        (
+            "[links]\nchannels = { min = 1, maks = 2 }",
+            "test.toml:5: links.channels: no `maks` in a distribution, expected min, max; the nearest is `max`",
+        ),
+        (
+            "[links]\nchannels = { min = 3, max = 2 }",
+            "test.toml:5: links.channels: min 3 is greater than max 2",
+        ),
+        (
+            "[links]\nchannels = { min = 3 }",
+            "test.toml:5: links.channels: expected both min and max: max is missing",
+        ),
+        (
+            "[links]\nchannels = { choices = [1, 2], weights = [1] }",
+            "test.toml:5: links.channels: 2 choices and 1 weights",
+        ),
+        (
+            "[links]\nchannels = { choices = [1, 2], weights = [0, 0] }",
+            "test.toml:5: links.channels: every weight is 0",
+        ),
+        (
+            "[links]\nchannels = {\n  choices = [1,\n   9] }",
+            "test.toml:7: links.channels: expected an integer from 1 to 4, found 9",
+        ),
         ("links = 3", "test.toml:4: links: expected a table [links], found integer"),
-        ("disk = \"strickt\"", "test.toml:4: disk: expected one of strict, ordered, found \"strickt\"; the nearest is `strict`"),
+        (
+            "disk = \"strickt\"",
+            "test.toml:4: disk: expected one of strict, ordered, found \"strickt\"; the nearest is `strict`",
+        ),
         ("crypto = 1", "test.toml:4: crypto: expected one of ed25519, keyed-hash, found integer"),
-        ("[limits]\nfailed-batch-land = 1", "test.toml:5: limits.failed-batch-land: no such limit; the nearest is `failed-batch-landed`"),
-        ("[limits]\nclock-excursion = -1", "test.toml:5: limits.clock-excursion: expected how often the limit may be met in one run, an integer from 0"),
+        (
+            "[limits]\nfailed-batch-land = 1",
+            "test.toml:5: limits.failed-batch-land: no such limit; the nearest is `failed-batch-landed`",
+        ),
+        (
+            "[limits]\nclock-excursion = -1",
+            "test.toml:5: limits.clock-excursion: expected how often the limit may be met in one run, an integer from 0",
+        ),
     ] {
         assert_eq!(error(&format!("{HEAD}{body}\n")), expected);
     }
@@ -57,16 +84,28 @@ fn a_file_that_is_no_toml_or_has_no_head_says_so() {
 #[test]
 fn an_error_of_a_setting_names_the_setting() {
     assert_eq!(error_with("channels", "2"), "--set: channels: no such key; the nearest is `links.channels`");
-    assert_eq!(error_with("links.channels", "7"), "--set: links.channels: expected an integer from 1 to 4, found 7");
+    assert_eq!(
+        error_with("links.channels", "7"),
+        "--set: links.channels: expected an integer from 1 to 4, found 7"
+    );
     assert_eq!(error_with("nodes", "1"), "--set: nodes: expected an integer from 2 to 10000, found 1");
-    assert_eq!(error_with("limits.clock", "1"), "--set: limits.clock: no such limit; the nearest is `clock-excursion`");
+    assert_eq!(
+        error_with("limits.clock", "1"),
+        "--set: limits.clock: no such limit; the nearest is `clock-excursion`"
+    );
 }
 
 #[test]
 fn the_last_setting_of_a_key_wins_over_the_file() {
-    let settings = [("links.channels", "1"), ("links.channels", "{ min = 2, max = 3 }"), ("nodes", "6"), ("disk", "ordered")]
-        .map(|(key, value)| Setting { key: key.to_owned(), value: value.to_owned() });
-    let scenario = read("test.toml", &format!("{HEAD}[links]\nchannels = 4\n"), &settings, LIMITS).expect("it is right");
+    let settings = [
+        ("links.channels", "1"),
+        ("links.channels", "{ min = 2, max = 3 }"),
+        ("nodes", "6"),
+        ("disk", "ordered"),
+    ]
+    .map(|(key, value)| Setting { key: key.to_owned(), value: value.to_owned() });
+    let scenario =
+        read("test.toml", &format!("{HEAD}[links]\nchannels = 4\n"), &settings, LIMITS).expect("it is right");
     assert_eq!(scenario.sections.links.channels, Draw::Between(2, 3));
     assert_eq!((scenario.nodes, scenario.counts_for), (6, 4));
 }

@@ -1,9 +1,8 @@
 //! `streams/at-most-once`: a destination dispatches an exact signed transaction at most once, across crashes.
 
 use super::names::{DigestKey, Names};
-use super::{Law, LawKind, Setting, View};
+use super::{Law, Setting, View};
 use crate::ledger::event::Event;
-use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
 use crate::units::{NodeId, SimTime};
 use rustc_hash::FxHashMap;
@@ -29,21 +28,7 @@ impl AtMostOnce {
 }
 
 impl Law for AtMostOnce {
-    fn id(&self) -> &'static str {
-        Self::ID
-    }
-
-    fn kind(&self) -> LawKind {
-        LawKind::Outcome
-    }
-
-    fn states(&self) -> &'static str {
-        Self::STATES
-    }
-
-    fn reads(&self) -> EventMask {
-        EventMask::of(&[EventKind::Dispatched])
-    }
+    law_identity!(Outcome reads Dispatched);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, broken: &mut Vec<Violation>) {
         let Event::Dispatched { node, transaction, .. } = event else { return };

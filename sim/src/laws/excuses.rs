@@ -4,8 +4,9 @@
 //! node that it touches, from then on; never by what an engine says, never by an empty store, and never by a power
 //! failure alone.
 
-use super::Names;
+use super::{Law, LawKind, Names, Setting, View};
 use crate::ledger::event::Event;
+use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
 use crate::plan::{DiskFault, DiskOperation, FaultKind, Plan};
 use crate::units::{FaultId, NodeId, SimTime};
@@ -20,8 +21,6 @@ pub enum Licence {
     Damage,
     /// Reads, listings or opens that fail: from then on records of the node may be unreadable to a life that opens.
     FailedRead,
-    /// A clock that steps, stands or boots wrong: from then on delegations may be judged live or expired wrongly.
-    Clock,
 }
 
 /// One known limit: which law it excuses, under which act, and what it means.
@@ -50,6 +49,7 @@ pub const LIMITS: &[Limit] = &[
             "streams/old-or-new",
             "streams/refusal-true",
             "streams/available",
+            "streams/delivered",
             "streams/lease",
             "store/markers",
             "commit/release",
@@ -75,41 +75,49 @@ pub const LIMITS: &[Limit] = &[
         laws: &["streams/available", "streams/delivered"],
     },
     Limit {
-        id: "expired-by-clock",
+        id: super::delivered::EXPIRED_BY_CLOCK,
         means: "A clock outside its tolerance makes honest delegations look expired or unborn.",
-        licence: Some(Licence::Clock),
+        licence: None,
         laws: &["streams/delivered"],
+    },
+    Limit {
+        id: super::old_or_new::FAILED_BATCH_LANDED,
+        means: "A batch that failed may be on the disk all the same: after a restart its transactions were admitted, and nobody was told.",
+        licence: None,
+        laws: &["streams/old-or-new"],
+    },
+    Limit {
+        id: super::conservation::CANCELLED_CALLER,
+        means: "A caller that gives up abandons only its wait: its transition stands, and its message is lost.",
+        licence: None,
+        laws: &["streams/conservation"],
     },
 ];
 
-/// The licences of one run.
+/// The acts of one plan that license something, and which of them have begun.
 #[derive(Debug)]
-pub struct Excuses {
+struct Licences {
     names: Names,
     acts: BTreeMap<FaultId, (NodeId, Licence)>,
     begun: Vec<(NodeId, Licence, SimTime)>,
-    ceilings: BTreeMap<String, u64>,
 }
 
-impl Excuses {
-    /// Reads the acts of a plan.
-    #[must_use]
-    pub fn new(plan: &Plan, names: Names) -> Self {
-        let acts = plan.faults.iter().filter_map(|fault| Some((fault.id, licence_of(&fault.kind)?)));
-        Self { names, acts: acts.collect(), begun: Vec::new(), ceilings: plan.limits.clone() }
+impl Licences {
+    /// The acts of a plan that excuse a law from anything.
+    fn of(plan: &Plan, names: Names, law: &str) -> Self {
+        let excuses = |licence: &Licence| {
+            LIMITS.iter().any(|limit| limit.licence == Some(*licence) && limit.laws.contains(&law))
+        };
+        let acts = plan.faults.iter().filter_map(|fault| {
+            let (node, licence) = licence_of(&fault.kind)?;
+            excuses(&licence).then_some((fault.id, (node, licence)))
+        });
+        Self { names, acts: acts.collect(), begun: Vec::new() }
     }
 
-    /// A fault of the plan takes effect.
-    pub fn began(&mut self, fault: FaultId, at: SimTime) {
-        if let Some((node, licence)) = self.acts.get(&fault) {
-            self.begun.push((*node, *licence, at));
-        }
-    }
-
-    /// The limit that a violation counts as, if an act touched the node where it was seen, or the origin or destination of
-    /// the transaction that showed it.
-    #[must_use]
-    pub fn limit_of(&self, violation: &Violation, event: Option<&Event<'_>>) -> Option<&'static str> {
+    /// The limit that a violation counts as, if an act touched the node where it was seen, or the origin of the
+    /// transaction that showed it.
+    fn limit_of(&self, violation: &Violation, event: Option<&Event<'_>>) -> Option<&'static str> {
         let stream = match event {
             Some(
                 Event::Exposed { transaction, .. }
@@ -128,16 +136,89 @@ impl Excuses {
             (limit.laws.contains(&violation.law) && self.begun.iter().any(licensed)).then_some(limit.id)
         })
     }
+}
 
-    /// Limits that went beyond their ceilings; each breaks the first law that it excuses.
-    pub fn passed(&self, at: SimTime, limits: &BTreeMap<&'static str, u64>, broken: &mut Vec<Violation>) {
-        for (id, count) in limits {
-            let Some(ceiling) = self.ceilings.get(*id) else { continue };
-            let limit = LIMITS.iter().find(|limit| limit.id == *id);
-            let law = limit.and_then(|limit| limit.laws.first()).copied();
-            if let Some(law) = law.filter(|_| count > ceiling) {
-                let saw = format!("limit {id} was met {count} times, its ceiling is {ceiling}");
-                broken.push(Violation { law, at, node: None, saw });
+/// A law with its excuses: what an act of the plan licenses is counted as a limit, and a limit beyond the plan's ceiling
+/// breaks the law after all.
+pub struct Excused {
+    law: Box<dyn Law>,
+    licences: Licences,
+    ceilings: BTreeMap<String, u64>,
+    fresh: Vec<Violation>,
+    limits: BTreeMap<&'static str, u64>,
+}
+
+impl Excused {
+    /// The law as a run of this setting checks it: itself, where nothing in the plan could excuse it.
+    #[must_use]
+    pub fn over(law: Box<dyn Law>, setting: &Setting) -> Box<dyn Law> {
+        let licences = Licences::of(&setting.plan, setting.names.clone(), law.id());
+        let ceilings = setting.plan.limits.clone();
+        if licences.acts.is_empty() && ceilings.is_empty() {
+            return law;
+        }
+        Box::new(Self { law, licences, ceilings, fresh: Vec::new(), limits: BTreeMap::new() })
+    }
+
+    fn settle(&mut self, event: Option<&Event<'_>>, broken: &mut Vec<Violation>) {
+        for violation in self.fresh.drain(..) {
+            match self.licences.limit_of(&violation, event) {
+                Some(limit) => *self.limits.entry(limit).or_default() += 1,
+                None => broken.push(violation),
+            }
+        }
+    }
+}
+
+impl Law for Excused {
+    fn id(&self) -> &'static str {
+        self.law.id()
+    }
+
+    fn kind(&self) -> LawKind {
+        self.law.kind()
+    }
+
+    fn states(&self) -> &'static str {
+        self.law.states()
+    }
+
+    fn reads(&self) -> EventMask {
+        let faults = EventMask::of(&[EventKind::FaultBegan]);
+        self.law.reads().with(if self.licences.acts.is_empty() { EventMask::NONE } else { faults })
+    }
+
+    fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
+        if let Event::FaultBegan { fault } = event {
+            if let Some((node, licence)) = self.licences.acts.get(fault) {
+                self.licences.begun.push((*node, *licence, at));
+            }
+            if !self.law.reads().holds(EventKind::FaultBegan) {
+                return;
+            }
+        }
+        self.law.event(at, event, view, &mut self.fresh);
+        if !self.fresh.is_empty() {
+            self.settle(Some(event), broken);
+        }
+    }
+
+    fn limits(&self, into: &mut BTreeMap<&'static str, u64>) {
+        self.law.limits(into);
+        for (limit, count) in &self.limits {
+            *into.entry(limit).or_default() += count;
+        }
+    }
+
+    fn end(&mut self, at: SimTime, view: &dyn View, broken: &mut Vec<Violation>) {
+        self.law.end(at, view, &mut self.fresh);
+        self.settle(None, broken);
+        let mut met = BTreeMap::new();
+        self.limits(&mut met);
+        for (limit, count) in met {
+            if let Some(ceiling) = self.ceilings.get(limit).filter(|ceiling| count > **ceiling) {
+                let saw = format!("limit {limit} was met {count} times, and its ceiling is {ceiling}");
+                broken.push(Violation { law: self.law.id(), at, node: None, saw });
             }
         }
     }
@@ -156,7 +237,6 @@ fn licence_of(kind: &FaultKind) -> Option<(NodeId, Licence)> {
             };
             Some((*node, licence))
         }
-        FaultKind::Clock { node, .. } => Some((*node, Licence::Clock)),
         _ => None,
     }
 }
@@ -170,4 +250,70 @@ fn reads(operations: &[DiskOperation]) -> bool {
         )
     };
     operations.is_empty() || operations.iter().any(reading)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laws::catalogue;
+    use crate::laws::fake::{Ledger, transaction};
+    use crate::plan::{Death, Fault, When};
+
+    fn fault(node: u16, fault: DiskFault) -> FaultKind {
+        FaultKind::Disk { node: NodeId(node), fault, operations: Vec::new(), skip: 0, count: 0 }
+    }
+
+    /// Node 1 signs two transactions with one sequence, after a fault of the plan began, or before.
+    fn signed_twice(
+        kind: FaultKind,
+        begun: bool,
+        ceiling: Option<u64>,
+    ) -> (usize, BTreeMap<&'static str, u64>) {
+        let mut plan = Ledger::plan();
+        plan.faults.push(Fault { id: FaultId(7), at: When::Time { us: 0 }, until_us: None, kind });
+        plan.limits.extend(ceiling.map(|ceiling| (String::from("rolled-back-by-lying-flush"), ceiling)));
+        let setting = Ledger::setting_of(plan);
+        let law = (catalogue::by_id("streams/one-digest").unwrap().build)(&setting);
+        let mut ledger = Ledger::over(Excused::over(law, &setting));
+        if begun {
+            ledger.event(&Event::FaultBegan { fault: FaultId(7) });
+        }
+        ledger.exposed(1, &transaction(1, 3, 0, 1));
+        ledger.died(1, Death::Power);
+        ledger.exposed(1, &transaction(1, 3, 0, 2));
+        let (saw, limits) = ledger.finish_with_limits();
+        (saw.len(), limits)
+    }
+
+    #[test]
+    fn only_an_act_that_began_and_touches_the_node_licenses_a_limit() {
+        let licensed = BTreeMap::from([("rolled-back-by-lying-flush", 1)]);
+        assert_eq!(signed_twice(fault(1, DiskFault::LyingFlush), true, None), (0, licensed.clone()));
+        assert_eq!(signed_twice(fault(1, DiskFault::LyingFlush), false, None), (1, BTreeMap::new()));
+        assert_eq!(signed_twice(fault(2, DiskFault::LyingFlush), true, None), (1, BTreeMap::new()));
+        assert_eq!(signed_twice(fault(1, DiskFault::FlippedBit), true, None), (1, BTreeMap::new()));
+        let crash = FaultKind::Crash { node: NodeId(1), death: Death::Power, down_us: 0 };
+        assert_eq!(
+            signed_twice(crash, true, None),
+            (1, BTreeMap::new()),
+            "a loss of power is never a licence"
+        );
+        assert_eq!(signed_twice(fault(1, DiskFault::LyingFlush), true, Some(1)), (0, licensed.clone()));
+        assert_eq!(
+            signed_twice(fault(1, DiskFault::LyingFlush), true, Some(0)),
+            (1, licensed),
+            "beyond its ceiling"
+        );
+    }
+
+    #[test]
+    fn every_limit_excuses_laws_that_exist_and_its_id_is_its_own() {
+        for (place, limit) in LIMITS.iter().enumerate() {
+            assert!(!limit.means.is_empty() && !limit.laws.is_empty(), "{}", limit.id);
+            assert!(LIMITS[place + 1..].iter().all(|other| other.id != limit.id), "{}", limit.id);
+            for law in limit.laws {
+                assert!(catalogue::by_id(law).is_some(), "{} excuses {law}", limit.id);
+            }
+        }
+    }
 }

@@ -1,14 +1,19 @@
 //! A hand-made ledger over a hand-made disk, for the tests of the laws.
 
+pub use super::fake_view::{FakeView, Image};
+
+use super::fake_view::read;
 use super::names::Names;
-use super::reading::{ReadRecord, RecordReader, RecordValue, ReferenceWindow};
-use super::{Law, RecordImage, Setting, View};
+use super::reading::RecordReader;
+use super::{Law, Setting, View};
 use crate::ledger::event::{Answer, Event, Passage, Transaction};
+use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
-use crate::plan::{Costs, Death, DiskLatency, Engines, Plan, Profile};
+use crate::plan::{
+    Act, Action, Burst, ClockPlan, Costs, Death, DiskLatency, Engines, NodePlan, Plan, Profile,
+};
 use crate::units::{ActionId, Life, MessageId, NodeId, SimTime};
-use bytes::Bytes;
-use groundhog_engine::host::observe::{BatchNumber, EngineEvent, RecordName, TransitionNumber};
+use groundhog_engine::host::observe::{BatchNumber, Decision, EngineEvent, RecordName, TransitionNumber};
 use groundhog_engine::identity::Did;
 use groundhog_engine::streams::key::{Class, NetworkId, StreamKey, Table};
 use groundhog_engine::streams::window::VerdictKind;
@@ -48,6 +53,27 @@ pub fn message(ordinal: u32) -> MessageId {
     MessageId { action: ActionId(0), ordinal }
 }
 
+/// [`Ledger::plan`] with four nodes and one burst of application messages, action 0.
+pub fn plan_of_a_burst(node: u16, to: u16, count: u32) -> Plan {
+    let burst = Burst {
+        to: NodeId(to),
+        via: None,
+        class: Class::Application,
+        count,
+        every_us: 0,
+        bytes: 1,
+        copies: 1,
+        copy_every_us: 0,
+        cancel_reserve_every: 0,
+        cancel_admit_every: 0,
+        cancel_after_us: 0,
+    };
+    let clock = ClockPlan::default();
+    let nodes = (0..4).map(|node| NodePlan { id: NodeId(node), cores: 1, clock }).collect();
+    let action = Action { id: ActionId(0), at_us: 0, node: NodeId(node), act: Act::Send(burst) };
+    Plan { nodes, actions: vec![action], ..Ledger::plan() }
+}
+
 /// A record's name out of a number.
 pub fn record(number: u8) -> RecordName {
     RecordName([number; 20])
@@ -71,131 +97,50 @@ fn name(table: Table, stream: &StreamKey) -> RecordName {
     RecordName(name)
 }
 
-/// A plain encoding: origin, destination, class, table, then the lease, or sequence and digest word of each slot taken.
-fn read(value: &[u8]) -> Option<ReadRecord> {
-    let words: Vec<u64> =
-        value.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
-    let [origin, destination, class, table, rest @ ..] = &words[..] else { return None };
-    let mut key = stream(u16::try_from(*origin).ok()?, u16::try_from(*destination).ok()?);
-    key.class = *Class::ALL.get(usize::try_from(*class).ok()?)?;
-    let value = match table {
-        0 => RecordValue::Sender(*rest.first()?),
-        _ => {
-            let mut window = ReferenceWindow::default();
-            for slot in rest.chunks_exact(2) {
-                window.observe(slot[0], slot[1]);
-            }
-            RecordValue::Receiver(window)
-        }
-    };
-    Some(ReadRecord { stream: key, value })
-}
-
-fn encode(words: &[u64]) -> Bytes {
-    words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>().into()
-}
-
-/// A record as a disk may hold it.
-#[derive(Clone, Debug)]
-pub enum Image {
-    /// No file.
-    Absent,
-    /// Not whole.
-    Torn,
-    /// Whole, of no readable value.
-    Generation(u64),
-    /// A sender's lease for the application stream between two nodes.
-    Lease(u64, (u16, u16), u64),
-    /// A receiver's window: sequences with the tags of their digests.
-    Window(u64, (u16, u16), Vec<(u64, u8)>),
-}
-
-impl Image {
-    fn image(&self) -> RecordImage {
-        let (generation, value) = match self {
-            Image::Absent => return RecordImage::Absent,
-            Image::Torn => return RecordImage::Torn,
-            Image::Generation(generation) => (*generation, Bytes::new()),
-            Image::Lease(generation, (origin, destination), lease) => {
-                (*generation, encode(&[u64::from(*origin), u64::from(*destination), 3, 0, *lease]))
-            }
-            Image::Window(generation, (origin, destination), slots) => {
-                let mut words = vec![u64::from(*origin), u64::from(*destination), 3, 1];
-                for (sequence, tag) in slots {
-                    words.extend([*sequence, u64::from_le_bytes([*tag; 8])]);
-                }
-                (*generation, encode(&words))
-            }
-        };
-        RecordImage::Whole { generation, value }
+/// A verdict on the transaction of `sequence` from node 1 to node 3 whose digest is all ones.
+pub fn judgement(
+    transition: u64,
+    sequence: u64,
+    verdict: VerdictKind,
+    staged: Option<u64>,
+) -> EngineEvent<'static> {
+    EngineEvent::Transition {
+        transition: TransitionNumber(transition),
+        stream: &STREAM,
+        table: Table::Receiver,
+        record: receiver_record(1, 3),
+        decision: Decision::Verdict { verdict, sequence: Sequence(sequence), digest: [1; 32] },
+        staged: staged.map(BatchNumber),
     }
 }
 
-/// Disks by hand.
-#[derive(Default)]
-pub struct FakeView {
-    visible: BTreeMap<(NodeId, RecordName), (Image, bool)>,
-    surviving: BTreeMap<(NodeId, RecordName), Vec<Image>>,
-    /// Markers without records, by node.
-    pub orphans: Vec<(NodeId, RecordName)>,
-    /// What `store_use` says.
-    pub store_use: (u64, u64),
-}
-
-impl FakeView {
-    /// What a reader sees, and whether the marker is there.
-    pub fn visible(&mut self, node: u16, record: RecordName, image: Image, marked: bool) {
-        self.visible.insert((NodeId(node), record), (image, marked));
-    }
-
-    /// What a power failure could leave.
-    pub fn surviving(&mut self, node: u16, record: RecordName, images: &[Image]) {
-        self.surviving.insert((NodeId(node), record), images.to_vec());
-    }
-
-    /// Both: one image, certain and marked.
-    pub fn certain(&mut self, node: u16, record: RecordName, image: Image) {
-        self.surviving(node, record, std::slice::from_ref(&image));
-        self.visible(node, record, image, true);
+/// An admission by advance that staged its record; its digest is all `tag`.
+pub fn admission(transition: u64, sequence: u64, tag: u8, batch: u64) -> EngineEvent<'static> {
+    let (verdict, digest) = (VerdictKind::Advance, [tag; 32]);
+    EngineEvent::Transition {
+        transition: TransitionNumber(transition),
+        stream: &STREAM,
+        table: Table::Receiver,
+        record: receiver_record(1, 3),
+        decision: Decision::Verdict { verdict, sequence: Sequence(sequence), digest },
+        staged: Some(BatchNumber(batch)),
     }
 }
 
-impl View for FakeView {
-    fn surviving_generations(&self, node: NodeId, record: RecordName, into: &mut Vec<Option<u64>>) {
-        for image in self.surviving_images(node, record) {
-            into.push(match image {
-                RecordImage::Whole { generation, .. } => Some(generation),
-                RecordImage::Absent | RecordImage::Torn => None,
-            });
-        }
-    }
-
-    fn surviving_images(&self, node: NodeId, record: RecordName) -> Vec<RecordImage> {
-        self.surviving
-            .get(&(node, record))
-            .map_or_else(Vec::new, |images| images.iter().map(Image::image).collect())
-    }
-
-    fn visible_image(&self, node: NodeId, record: RecordName) -> RecordImage {
-        self.visible.get(&(node, record)).map_or(RecordImage::Absent, |(image, _)| image.image())
-    }
-
-    fn visible_records(&self, node: NodeId) -> Vec<(RecordName, bool)> {
-        let here = self
-            .visible
-            .iter()
-            .filter(|((at, _), (image, _))| *at == node && !matches!(image, Image::Absent));
-        here.map(|((_, record), (_, marked))| (*record, *marked)).collect()
-    }
-
-    fn visible_orphan_markers(&self, node: NodeId) -> Vec<RecordName> {
-        self.orphans.iter().filter(|(at, _)| *at == node).map(|(_, record)| *record).collect()
-    }
-
-    fn store_use(&self, _node: NodeId) -> (u64, u64) {
-        self.store_use
+/// A reservation of one sequence from node 1 to node 3.
+pub fn reservation(transition: u64, first: u64, lease: u64, staged: Option<u64>) -> EngineEvent<'static> {
+    let (first, lease) = (Sequence(first), Sequence(lease));
+    EngineEvent::Transition {
+        transition: TransitionNumber(transition),
+        stream: &STREAM,
+        table: Table::Sender,
+        record: sender_record(1, 3),
+        decision: Decision::Reserved { first, last: first, lease },
+        staged: staged.map(BatchNumber),
     }
 }
+
+static STREAM: std::sync::LazyLock<StreamKey> = std::sync::LazyLock::new(|| stream(1, 3));
 
 /// A ledger by hand, read by one law.
 pub struct Ledger<L> {
@@ -285,19 +230,26 @@ impl<L: Law> Ledger<L> {
     /// Any event.
     pub fn event(&mut self, event: &Event<'_>) {
         self.at = self.at.plus_ns(1_000);
-        if self.law.reads().holds(crate::ledger::kind::EventKind::of(event)) {
+        if self.law.reads().holds(EventKind::of(event)) {
             self.law.event(self.at, event, &self.view, &mut self.broken);
         }
     }
 
-    /// A life ends by process death or loss of power and the next is ready.
-    pub fn died(&mut self, node: u16, death: Death) {
+    /// A life ends by process death or loss of power, and no other begins.
+    pub fn died_unopened(&mut self, node: u16, death: Death) {
         let life = self.life(node);
         let at = NodeId(node);
         self.event(&Event::Died { node: at, life, death, during: None, gathering: false, fault: None });
         if death == Death::Power {
             self.event(&Event::PowerLost { node: at, kept: 0, lost: 0 });
         }
+    }
+
+    /// A life ends by process death or loss of power and the next is ready.
+    pub fn died(&mut self, node: u16, death: Death) {
+        self.died_unopened(node, death);
+        let life = self.life(node);
+        let at = NodeId(node);
         let life = Life(life.0 + 1);
         self.lives.insert(node, life.0);
         self.event(&Event::Booted { node: at, life, wall: WallMs(0) });
@@ -344,15 +296,7 @@ impl<L: Law> Ledger<L> {
         let life = self.life(node);
         let record = name(Table::Receiver, &transaction.stream);
         let node = NodeId(node);
-        self.event(&Event::Answered {
-            message: None,
-            node,
-            life,
-            transaction,
-            record,
-            passage,
-            answer,
-        });
+        self.event(&Event::Answered { message: None, node, life, transaction, record, passage, answer });
     }
 
     /// Arrival and verdict at once.
@@ -376,25 +320,74 @@ impl<L: Law> Ledger<L> {
         );
     }
 
-    /// The run ends; what was broken, in words.
-    pub fn finish(mut self) -> Vec<String> {
-        self.law.end(self.at, &self.view, &mut self.broken);
-        self.broken.iter().for_each(|violation| assert_eq!(violation.law, self.law.id()));
-        self.broken.into_iter().map(|violation| violation.saw).collect()
+    /// A batch begins to be written.
+    pub fn closed(&mut self, node: u16, batch: u64) {
+        self.engine(
+            node,
+            EngineEvent::BatchClosed { batch: BatchNumber(batch), records: &[], transitions: 0 },
+        );
     }
 
-    /// The law itself, for the limits that it counted.
-    pub fn law(&self) -> &L {
-        &self.law
+    /// A batch is durable.
+    pub fn durable(&mut self, node: u16, batch: u64) {
+        self.engine(node, EngineEvent::BatchDurable { batch: BatchNumber(batch) });
+    }
+
+    /// A batch failed.
+    pub fn failed(&mut self, node: u16, batch: u64, undone: u32) {
+        let batch = BatchNumber(batch);
+        self.engine(node, EngineEvent::BatchFailed { batch, undone, state_digest: [0; 32] });
+    }
+
+    /// The run ends; what was broken, in words.
+    pub fn finish(self) -> Vec<String> {
+        self.finish_with_limits().0
+    }
+
+    /// The run ends; what was broken, in words, and the limits that the law counted.
+    pub fn finish_with_limits(mut self) -> (Vec<String>, BTreeMap<&'static str, u64>) {
+        self.law.end(self.at, &self.view, &mut self.broken);
+        self.broken.iter().for_each(|violation| assert_eq!(violation.law, self.law.id()));
+        let mut limits = BTreeMap::new();
+        self.law.limits(&mut limits);
+        (self.broken.into_iter().map(|violation| violation.saw).collect(), limits)
+    }
+}
+
+impl Law for Box<dyn Law> {
+    fn id(&self) -> &'static str {
+        (**self).id()
+    }
+
+    fn kind(&self) -> super::LawKind {
+        (**self).kind()
+    }
+
+    fn states(&self) -> &'static str {
+        (**self).states()
+    }
+
+    fn reads(&self) -> EventMask {
+        (**self).reads()
+    }
+
+    fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
+        (**self).event(at, event, view, broken);
+    }
+
+    fn limits(&self, into: &mut BTreeMap<&'static str, u64>) {
+        (**self).limits(into);
+    }
+
+    fn end(&mut self, at: SimTime, view: &dyn View, broken: &mut Vec<Violation>) {
+        (**self).end(at, view, broken);
     }
 }
 
 /// Every law names itself and reads something.
 pub fn assert_well_formed(law: &dyn Law) {
     assert!(
-        law.id().contains('/')
-            && !law.states().is_empty()
-            && law.reads() != crate::ledger::kind::EventMask::NONE,
+        law.id().contains('/') && !law.states().is_empty() && law.reads() != EventMask::NONE,
         "{}",
         law.id()
     );

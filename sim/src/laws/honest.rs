@@ -4,9 +4,8 @@
 //! generation, one channel, straight from its origin, the original copy.
 
 use super::names::{DigestKey, Names};
-use super::{Law, LawKind, Setting, View};
+use super::{Law, Setting, View};
 use crate::ledger::event::{Answer, Event};
-use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
 use crate::units::{NodeId, SimTime};
 use groundhog_engine::streams::window::VerdictKind;
@@ -34,21 +33,7 @@ impl Honest {
 }
 
 impl Law for Honest {
-    fn id(&self) -> &'static str {
-        Self::ID
-    }
-
-    fn kind(&self) -> LawKind {
-        LawKind::Outcome
-    }
-
-    fn states(&self) -> &'static str {
-        Self::STATES
-    }
-
-    fn reads(&self) -> EventMask {
-        EventMask::of(&[EventKind::Arrived, EventKind::Answered])
-    }
+    law_identity!(Outcome reads Arrived, Answered);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, broken: &mut Vec<Violation>) {
         match event {

@@ -3,17 +3,59 @@
 //! Promise: outcome laws read observed events and the disk only, so that an engine that misreports is still convicted;
 //! mechanism laws may read what an engine reports.
 
+/// The parts of a [`Law`] that its constants and its kinds of events give.
+macro_rules! law_identity {
+    ($kind:ident reads $($event:ident),+) => {
+        fn id(&self) -> &'static str {
+            Self::ID
+        }
+
+        fn kind(&self) -> $crate::laws::LawKind {
+            $crate::laws::LawKind::$kind
+        }
+
+        fn states(&self) -> &'static str {
+            Self::STATES
+        }
+
+        fn reads(&self) -> $crate::ledger::kind::EventMask {
+            $crate::ledger::kind::EventMask::of(&[$($crate::ledger::kind::EventKind::$event),+])
+        }
+    };
+}
+
 pub mod at_most_once;
+pub mod available;
 pub mod catalogue;
+pub mod conservation;
+pub mod delivered;
 pub mod excuses;
+pub mod fail_closed;
 pub mod honest;
+pub mod lease;
+pub mod markers;
 pub mod names;
+pub mod no_panic;
+pub mod old_or_new;
 pub mod one_digest;
+pub mod order;
+pub mod per_node;
 pub mod reading;
+pub mod refusal_true;
+pub mod refusals_change_nothing;
+pub mod relay_unchanged;
 pub mod release;
+pub mod stalled_class;
+pub mod store_bounds;
+pub mod two_batches;
+pub mod undo;
+pub mod undo_digest;
+pub mod verdict;
 
 #[cfg(test)]
 mod fake;
+#[cfg(test)]
+mod fake_view;
 
 pub use names::Names;
 

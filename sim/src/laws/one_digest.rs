@@ -1,9 +1,8 @@
 //! `streams/one-digest`: over all lives, one sequence of one stream is exposed with one transaction digest.
 
 use super::names::{DigestKey, Names};
-use super::{Law, LawKind, Setting, View};
+use super::{Law, Setting, View};
 use crate::ledger::event::Event;
-use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
 use crate::units::SimTime;
 use groundhog_engine::streams::key::StreamKey;
@@ -30,21 +29,7 @@ impl OneDigest {
 }
 
 impl Law for OneDigest {
-    fn id(&self) -> &'static str {
-        Self::ID
-    }
-
-    fn kind(&self) -> LawKind {
-        LawKind::Outcome
-    }
-
-    fn states(&self) -> &'static str {
-        Self::STATES
-    }
-
-    fn reads(&self) -> EventMask {
-        EventMask::of(&[EventKind::Exposed])
-    }
+    law_identity!(Outcome reads Exposed);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, broken: &mut Vec<Violation>) {
         let Event::Exposed { node, transaction, .. } = event else { return };

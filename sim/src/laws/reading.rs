@@ -3,9 +3,14 @@
 //! Promise: the window here is built from the seed's words and shares no code with the engine's, so that a law that
 //! compares the two compares two things.
 
+use super::RecordImage;
+use super::names::DigestKey;
 use groundhog_engine::host::observe::RecordName;
+use groundhog_engine::store::name::record_name;
 use groundhog_engine::streams::key::{StreamKey, Table};
+use groundhog_engine::streams::record::{Stored, decode, storage_key};
 use groundhog_engine::streams::window::VerdictKind;
+use rustc_hash::FxHashMap;
 
 /// Slots of a window (000, Receiver state machine).
 pub const WINDOW_SLOTS: u64 = 32;
@@ -127,9 +132,83 @@ pub struct RecordReader {
     pub read: fn(&[u8]) -> Option<ReadRecord>,
 }
 
+impl RecordReader {
+    /// The engine's own codec and names.
+    pub const ENGINE: Self = Self { name: engine_name, read: engine_read };
+
+    /// The content of a record's image; `None` where there is no whole one.
+    #[must_use]
+    pub fn image(&self, image: &RecordImage) -> Option<ReadRecord> {
+        match image {
+            RecordImage::Whole { value, .. } => (self.read)(value),
+            RecordImage::Absent | RecordImage::Torn => None,
+        }
+    }
+}
+
+fn engine_name(table: Table, stream: &StreamKey) -> RecordName {
+    record_name(&storage_key(table, stream))
+}
+
+fn engine_read(value: &[u8]) -> Option<ReadRecord> {
+    match decode(value).ok()? {
+        Stored::Sender { key, leased } => {
+            Some(ReadRecord { stream: key, value: RecordValue::Sender(leased.0) })
+        }
+        Stored::Receiver { key, window, .. } => {
+            let words = window.slots().map(|digest| digest.map_or(0, DigestKey::word));
+            let window = ReferenceWindow::of(window.high().0, &words);
+            Some(ReadRecord { stream: key, value: RecordValue::Receiver(window) })
+        }
+    }
+}
+
+/// Record names of streams, each computed once.
+#[derive(Debug)]
+pub struct RecordNames {
+    table: Table,
+    reader: RecordReader,
+    known: FxHashMap<StreamKey, RecordName>,
+}
+
+impl RecordNames {
+    /// Of one table.
+    #[must_use]
+    pub fn new(table: Table, reader: RecordReader) -> Self {
+        Self { table, reader, known: FxHashMap::default() }
+    }
+
+    /// The name of a stream's record.
+    #[inline]
+    pub fn of(&mut self, stream: &StreamKey) -> RecordName {
+        *self.known.entry(*stream).or_insert_with(|| (self.reader.name)(self.table, stream))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use groundhog_engine::streams::record::{Introducer, encode_receiver, encode_sender};
+    use groundhog_engine::streams::window::Window;
+    use groundhog_engine::units::{Sequence, WallMs};
+
+    #[test]
+    fn the_engines_records_are_read_as_they_were_written() {
+        let stream = crate::laws::fake::stream(1, 3);
+        let read = (RecordReader::ENGINE.read)(&encode_sender(&stream, Sequence(63))).unwrap();
+        assert_eq!(read, ReadRecord { stream, value: RecordValue::Sender(63) });
+
+        let (mut window, mut reference) = (Window::first(Sequence(40), [1; 32]), ReferenceWindow::default());
+        reference.observe(40, DigestKey::word(&[1; 32]));
+        for (sequence, tag) in [(20, 2), (50, 3), (9, 4), (18, 5)] {
+            let verdict = window.observe(Sequence(sequence), &[tag; 32]).0.kind();
+            assert_eq!(verdict, reference.observe(sequence, DigestKey::word(&[tag; 32])));
+        }
+        let value = encode_receiver(&stream, &window, &[], Introducer::Slot(0), WallMs(1));
+        let read = (RecordReader::ENGINE.read)(&value).unwrap();
+        assert_eq!(read, ReadRecord { stream, value: RecordValue::Receiver(reference) });
+        assert_eq!((RecordReader::ENGINE.read)(&value[..value.len() - 1]), None);
+    }
 
     #[test]
     fn the_edges_of_the_window_are_the_seeds() {

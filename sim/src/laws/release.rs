@@ -1,8 +1,7 @@
 //! `commit/release`: no result is returned before every table state that it was computed from is certain on the disk.
 
-use super::{Law, LawKind, View};
+use super::{Law, Setting, View};
 use crate::ledger::event::Event;
-use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
 use crate::units::SimTime;
 use groundhog_engine::host::observe::EngineEvent;
@@ -16,7 +15,7 @@ pub struct Release {
 impl Release {
     /// A checker for one run.
     #[must_use]
-    pub fn new(_setting: &super::Setting) -> Self {
+    pub fn new(_setting: &Setting) -> Self {
         Self::default()
     }
 
@@ -28,21 +27,7 @@ impl Release {
 }
 
 impl Law for Release {
-    fn id(&self) -> &'static str {
-        Self::ID
-    }
-
-    fn kind(&self) -> LawKind {
-        LawKind::Mechanism
-    }
-
-    fn states(&self) -> &'static str {
-        Self::STATES
-    }
-
-    fn reads(&self) -> EventMask {
-        EventMask::of(&[EventKind::EngineReleased])
-    }
+    law_identity!(Mechanism reads EngineReleased);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
         let Event::Engine { node, event: EngineEvent::Released { transition, depends }, .. } = event else {

@@ -178,7 +178,7 @@ impl World {
         let seed = self.plan.seed;
         let (node, life) = (meta.node, meta.life);
         self.disks[node.index()].apply_partly(&meta.request, &mut |choice: Choice| {
-            survives(seed, Purpose::DiskTear, node, life, choice)
+            survives(seed, Purpose::DiskPartly, node, life, choice)
         });
     }
 

@@ -105,9 +105,10 @@ impl World {
             let identity = Identity::new(&plan, of_plan.id, crypto);
             nodes.push(NodeState::new(of_plan, identity, executor));
         }
-        let accounts = nodes.iter().zip(&plan.nodes).map(|(state, of_plan)| (of_plan.id, state.identity.did()));
+        let accounts =
+            nodes.iter().zip(&plan.nodes).map(|(state, of_plan)| (of_plan.id, state.identity.did()));
         let names = Names::new(accounts);
-        let setting = Setting { plan: Arc::clone(&plan), names: names.clone(), reader: RecordReader { name: |table, stream| groundhog_engine::store::name::record_name(&groundhog_engine::streams::record::storage_key(table, stream)), read: |_| None } };
+        let setting = Setting { plan: Arc::clone(&plan), names: names.clone(), reader: RecordReader::ENGINE };
         let laws = catalogue::LAWS.iter().map(|law| (law.build)(&setting)).collect();
         let mut ledger_options = options.ledger;
         ledger_options.account_of.get_or_insert_with(|| Box::new(move |did| names.node(did)));

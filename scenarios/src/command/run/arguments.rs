@@ -71,7 +71,8 @@ fn time(text: &str) -> Result<Duration, String> {
     };
     let ms = factor_ms.and_then(|factor| number.parse::<u64>().ok()?.checked_mul(factor));
     let ms = ms.filter(|ms| *ms <= 31_536_000_000);
-    ms.map(Duration::from_millis).ok_or_else(|| "expected a number with ms, s, m or h, such as 10m".to_owned())
+    ms.map(Duration::from_millis)
+        .ok_or_else(|| "expected a number with ms, s, m or h, such as 10m".to_owned())
 }
 
 impl Arguments {
@@ -172,7 +173,16 @@ mod tests {
 
     #[test]
     fn times_are_read_with_their_unit() {
-        for (text, ms) in [("90s", Some(90_000)), ("10m", Some(600_000)), ("1h", Some(3_600_000)), ("5ms", Some(5)), ("5", None), ("m", None), ("-1s", None), ("99999999999h", None)] {
+        for (text, ms) in [
+            ("90s", Some(90_000)),
+            ("10m", Some(600_000)),
+            ("1h", Some(3_600_000)),
+            ("5ms", Some(5)),
+            ("5", None),
+            ("m", None),
+            ("-1s", None),
+            ("99999999999h", None),
+        ] {
             assert_eq!(time(text).ok(), ms.map(Duration::from_millis), "{text}");
         }
     }

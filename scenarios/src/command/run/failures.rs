@@ -18,7 +18,12 @@ pub struct Pointers<'a> {
 }
 
 /// Everything that failed: the first failing seed of each law of each target, bounds, marks.
-pub fn of(tally: &Tally, reason: Option<&Reason>, facts: &[ScenarioFacts], pointers: &Pointers<'_>) -> Vec<Failure> {
+pub fn of(
+    tally: &Tally,
+    reason: Option<&Reason>,
+    facts: &[ScenarioFacts],
+    pointers: &Pointers<'_>,
+) -> Vec<Failure> {
     let mut failures = Vec::new();
     for (target, lane) in tally.lanes.iter().enumerate() {
         let failure = |kind, what: &str, saw: String, seed| Failure {
@@ -28,7 +33,8 @@ pub fn of(tally: &Tally, reason: Option<&Reason>, facts: &[ScenarioFacts], point
             see: (pointers.see)(target, seed),
             repeat: Some((pointers.repeat)(target, seed)),
         };
-        failures.extend(of_runs(lane).into_iter().map(|(kind, what, saw, seed)| failure(kind, &what, saw, seed)));
+        failures
+            .extend(of_runs(lane).into_iter().map(|(kind, what, saw, seed)| failure(kind, &what, saw, seed)));
         for cut in lane.totals.cuts.values() {
             // What the monitor stopped is told below, once.
             if reason.is_none() || !matches!(cut.first, Cut::Interrupted) {
@@ -42,7 +48,10 @@ pub fn of(tally: &Tally, reason: Option<&Reason>, facts: &[ScenarioFacts], point
         failures.extend(scenario.unreached().map(|(mark, reached, at_least)| Failure {
             kind: FailureKind::Missed,
             what: format!("mark {mark}"),
-            saw: format!("reached {reached} times in {} seeds of {}, due {at_least}", scenario.totals.seeds, scenario.totals.scenario),
+            saw: format!(
+                "reached {reached} times in {} seeds of {}, due {at_least}",
+                scenario.totals.seeds, scenario.totals.scenario
+            ),
             see: None,
             repeat: Some((pointers.whole)()),
         }));
@@ -65,7 +74,12 @@ fn of_runs(lane: &Lane) -> Vec<(FailureKind, String, String, u64)> {
                 let side = |side: &Option<groundhog_sim::ledger::compare::RecordedEvent>| {
                     side.as_ref().map_or_else(|| "nothing".to_owned(), |event| event.line.trim().to_owned())
                 };
-                format!("event {} differs\n  here     {}\n  there    {}", event.index, side(&event.left), side(&event.right))
+                format!(
+                    "event {} differs\n  here     {}\n  there    {}",
+                    event.index,
+                    side(&event.left),
+                    side(&event.right)
+                )
             }
         };
         failures.push((FailureKind::Differs, "not deterministic".to_owned(), saw, *seed));
@@ -86,8 +100,12 @@ fn cut_words(cut: &Cut, totals: &Totals) -> (&'static str, String) {
     let scenario = &totals.scenario;
     match cut {
         Cut::Polls { limit } => ("polls", format!("a run of {scenario} used more than {limit} polls")),
-        Cut::Memory { limit_bytes } => ("memory", format!("a run of {scenario} held more than {limit_bytes} bytes")),
-        Cut::Watchdog { limit_ms } => ("real time", format!("a run of {scenario} took more than {limit_ms} ms")),
+        Cut::Memory { limit_bytes } => {
+            ("memory", format!("a run of {scenario} held more than {limit_bytes} bytes"))
+        }
+        Cut::Watchdog { limit_ms } => {
+            ("real time", format!("a run of {scenario} took more than {limit_ms} ms"))
+        }
         Cut::Interrupted => ("interrupted", format!("a run of {scenario} was stopped")),
     }
 }
@@ -98,7 +116,11 @@ fn stopped(reason: &Reason, tally: &Tally, pointers: &Pointers<'_>) -> Failure {
         Reason::Interrupted => ("interrupted", format!("after {seeds} runs"), (pointers.whole)()),
         Reason::RunTime { target, seed, bound } => (
             "real time",
-            format!("seed {seed} of {} took more than {} ms", tally.lanes[*target].totals.scenario, bound.as_millis()),
+            format!(
+                "seed {seed} of {} took more than {} ms",
+                tally.lanes[*target].totals.scenario,
+                bound.as_millis()
+            ),
             (pointers.repeat)(*target, *seed),
         ),
         Reason::Memory { bytes, bound_bytes } => (

@@ -3,9 +3,9 @@
 use super::arguments::Arguments;
 use super::failures::{self, Pointers};
 use super::print_failures;
+use crate::campaign::Campaign;
 use crate::campaign::monitor::Reason;
 use crate::campaign::tally::{Tally, hex};
-use crate::campaign::Campaign;
 use crate::command::CallError;
 use crate::exit::Exit;
 use crate::names;
@@ -56,7 +56,13 @@ impl Report<'_> {
         self.failures(tally, reason, &[], &Pages::new()).worse(Exit::Cut)
     }
 
-    fn failures(&self, tally: &Tally, reason: Option<&Reason>, facts: &[ScenarioFacts], pages: &Pages) -> Exit {
+    fn failures(
+        &self,
+        tally: &Tally,
+        reason: Option<&Reason>,
+        facts: &[ScenarioFacts],
+        pages: &Pages,
+    ) -> Exit {
         let pointers = Pointers {
             repeat: &|target, seed| self.arguments.repeat(&self.campaign.targets[target], seed),
             whole: &|| self.arguments.whole(),
@@ -119,8 +125,7 @@ impl Report<'_> {
         let summary = if self.arguments.json {
             utf8(groundhog_reports::campaign_summary(&campaign)?)
         } else {
-            let mut summary =
-                groundhog_reports::terminal_campaign(&campaign, text::width(), text::colour());
+            let mut summary = groundhog_reports::terminal_campaign(&campaign, text::width(), text::colour());
             summary.push_str(&fingerprints(tally));
             summary
         };
@@ -139,7 +144,8 @@ impl Report<'_> {
                 let plan = self.campaign.targets[target].plan(seed, &self.campaign.flaws);
                 let outcome = simulate::simulate(&plan, &self.campaign.manner)?;
                 let own = folder.join(format!("{}-{seed}", plan.scenario));
-                let written = groundhog_reports::write_run(&own, &plan, &outcome, &self.run_facts(target, &plan))?;
+                let written =
+                    groundhog_reports::write_run(&own, &plan, &outcome, &self.run_facts(target, &plan))?;
                 pages.insert((target, seed), written.page);
             }
         }

@@ -1,7 +1,8 @@
 //! What every drawn plan holds, whatever the scenario says.
 
 use crate::plan::{
-    Act, ClockFault, Crypto, Defaults, DiskProfile, Draw, FaultKind, MAX_NODES, Plan, Scenario, Sections, When, generate,
+    Act, ClockFault, Crypto, Defaults, DiskProfile, Draw, FaultKind, MAX_NODES, Plan, Scenario, Sections,
+    When, generate,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -175,14 +176,19 @@ fn deaths_in_group_commit_are_dealt_evenly_over_kind_role_and_phase() {
     let mut cells: BTreeMap<String, u32> = BTreeMap::new();
     for seed in 0..200 {
         for fault in generate(&scenario, seed).faults {
-            if let (When::Step { step, table: Some(table), .. }, FaultKind::Crash { death, .. }) = (fault.at, fault.kind) {
+            if let (When::Step { step, table: Some(table), .. }, FaultKind::Crash { death, .. }) =
+                (fault.at, fault.kind)
+            {
                 *cells.entry(format!("{death:?} {table:?} {}", step.0.id())).or_default() += 1;
             }
         }
     }
     assert_eq!(cells.len(), 20);
     let expected = 200 * 10 / 20;
-    assert!(cells.values().all(|count| (expected * 6 / 10..=expected * 14 / 10).contains(count)), "{cells:?}");
+    assert!(
+        cells.values().all(|count| (expected * 6 / 10..=expected * 14 / 10).contains(count)),
+        "{cells:?}"
+    );
 }
 
 #[test]

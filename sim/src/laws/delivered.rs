@@ -1,0 +1,180 @@
+//! `streams/delivered`: what is intended once every fault has ended is dispatched by the end of the run.
+//!
+//! Judged are messages between two nodes that are ready when they are intended. What a message may still be lost by is
+//! what is no fault: frames lost by a link that always loses some, a caller that gives up, a typed refusal, and, on a way
+//! through a relay, a window that other copies of its stream have moved on.
+
+use super::per_node::PerNode;
+use super::{Law, Setting, View};
+use crate::ledger::event::{Event, LossCause};
+use crate::ledger::fates::{Ending, Fates};
+use crate::outcome::Violation;
+use crate::plan::{Act, FaultKind, Plan};
+use crate::units::{MessageId, NodeId, SimTime};
+use groundhog_engine::streams::key::Class;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The limit that stands for honest delegations that a wrong clock made look expired or unborn.
+pub const EXPIRED_BY_CLOCK: &str = "expired-by-clock";
+
+/// See the module.
+pub struct Delivered {
+    plan: Arc<Plan>,
+    fates: Fates,
+    ready: PerNode<bool>,
+    quiesced: bool,
+    due: Vec<(MessageId, NodeId, NodeId, Class)>,
+    relayed: BTreeSet<(NodeId, NodeId, Class)>,
+    wrong_clocks: BTreeSet<NodeId>,
+    expired_by_clock: u64,
+}
+
+impl Delivered {
+    /// Its id.
+    pub const ID: &'static str = "streams/delivered";
+    /// What it states.
+    pub const STATES: &'static str = "What is sent after quiescence with no refusal outstanding is dispatched within the bound (design section 5).";
+
+    /// A checker for one run.
+    #[must_use]
+    pub fn new(setting: &Setting) -> Self {
+        let plan = &setting.plan;
+        let relayed = plan.actions.iter().filter_map(|action| match &action.act {
+            Act::Send(burst) if burst.via.is_some() => Some((action.node, burst.to, burst.class)),
+            _ => None,
+        });
+        let stepped = plan.faults.iter().filter_map(|fault| match &fault.kind {
+            FaultKind::Clock { node, .. } => Some(*node),
+            _ => None,
+        });
+        let tolerance_ms = plan.engines.clock_tolerance_ms;
+        let off = plan.nodes.iter().filter(|node| {
+            node.clock.wrong_at_boot_ms != 0 || node.clock.offset_ms.unsigned_abs() > tolerance_ms
+        });
+        Self {
+            fates: Fates::new(plan),
+            ready: PerNode::default(),
+            quiesced: false,
+            due: Vec::new(),
+            relayed: relayed.collect(),
+            wrong_clocks: stepped.chain(off.map(|node| node.id)).collect(),
+            expired_by_clock: 0,
+            plan: Arc::clone(plan),
+        }
+    }
+
+    fn loses_always(&self, one: NodeId, other: NodeId) -> bool {
+        let between = |link: &&crate::plan::LinkPlan| {
+            [link.a, link.b].contains(&one) || [link.a, link.b].contains(&other)
+        };
+        self.plan.links.iter().filter(between).any(|link| link.loss_per_mille > 0)
+    }
+
+    fn is_no_fault(&mut self, cause: LossCause, from: NodeId, to: NodeId, class: Class) -> bool {
+        match cause {
+            LossCause::CallerGone | LossCause::Refused | LossCause::LaneFull => true,
+            LossCause::LinkLoss => self.loses_always(from, to),
+            LossCause::Verdict => self.relayed.contains(&(from, to, class)),
+            LossCause::FailedBatch => self.plan.profile.disk_capacity_bytes > 0,
+            LossCause::Unverified if [from, to].iter().any(|node| self.wrong_clocks.contains(node)) => {
+                self.expired_by_clock += 1;
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+impl Law for Delivered {
+    law_identity!(Outcome reads Booted, Ready, Died, Quiesced, Intended, NotSent, ReserveAnswered, Exposed, FrameSent,
+        FrameLost, FrameDelivered, Relayed, Unverified, Arrived, Answered, AdmissionAbandoned, Dispatched);
+
+    fn event(&mut self, _at: SimTime, event: &Event<'_>, _view: &dyn View, _broken: &mut Vec<Violation>) {
+        match event {
+            Event::Ready { node, .. } => *self.ready.at(*node) = true,
+            Event::Died { node, .. } | Event::Booted { node, .. } => *self.ready.at(*node) = false,
+            Event::Quiesced => self.quiesced = true,
+            Event::Intended { message, node, to, class }
+                if self.quiesced && *self.ready.at(*node) && *self.ready.at(*to) =>
+            {
+                self.due.push((*message, *node, *to, *class));
+            }
+            _ => {}
+        }
+        // Which life a node is in is needed from the beginning; what became of messages only from quiescence on.
+        if self.quiesced || matches!(event, Event::Booted { .. } | Event::Died { .. }) {
+            self.fates.event(event);
+        }
+    }
+
+    fn limits(&self, into: &mut BTreeMap<&'static str, u64>) {
+        if self.expired_by_clock > 0 {
+            *into.entry(EXPIRED_BY_CLOCK).or_default() += self.expired_by_clock;
+        }
+    }
+
+    fn end(&mut self, at: SimTime, _view: &dyn View, broken: &mut Vec<Violation>) {
+        for (message, from, to, class) in std::mem::take(&mut self.due) {
+            let lost_by = match self.fates.ending(message) {
+                Ending::NotIntended | Ending::Dispatched => continue,
+                Ending::Lost(cause) if self.is_no_fault(cause, from, to, class) => continue,
+                Ending::Lost(cause) => cause.id(),
+                Ending::Unexplained => "no cause that was seen",
+            };
+            let saw = format!(
+                "message {message} from {from} to {to} in {class}, intended after every fault had ended, was lost: {lost_by}"
+            );
+            broken.push(Violation { law: Self::ID, at, node: Some(to), saw });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laws::fake::{Ledger, message, plan_of_a_burst, transaction};
+    use groundhog_engine::streams::window::VerdictKind;
+
+    fn after_quiescence(ending: impl FnOnce(&mut Ledger<Delivered>)) -> Vec<String> {
+        let mut ledger = Ledger::over(Delivered::new(&Ledger::setting_of(plan_of_a_burst(1, 3, 2))));
+        ledger.restarted(1);
+        ledger.restarted(3);
+        let (node, to, class) = (NodeId(1), NodeId(3), Class::Application);
+        ledger.event(&Event::Intended { message: message(0), node, to, class });
+        ledger.event(&Event::Quiesced);
+        ledger.event(&Event::Intended { message: message(1), node, to, class });
+        ending(&mut ledger);
+        ledger.finish()
+    }
+
+    #[test]
+    fn a_message_of_quiet_times_is_dispatched_or_lost_by_no_fault() {
+        let sent = transaction(1, 3, 0, 1);
+        let dispatched = |ledger: &mut Ledger<Delivered>| {
+            let (message, node, life) = (Some(message(1)), NodeId(3), ledger.life(3));
+            let verdict = VerdictKind::First;
+            ledger.event(&Event::Dispatched {
+                message,
+                node,
+                life,
+                transaction: &sent,
+                verdict,
+                intended_ns: 0,
+                sent_ns: 0,
+            });
+        };
+        assert_eq!(after_quiescence(dispatched), Vec::<String>::new());
+        let not_sent = |cause| {
+            move |ledger: &mut Ledger<Delivered>| {
+                ledger.event(&Event::NotSent { message: message(1), node: NodeId(1), cause });
+            }
+        };
+        assert_eq!(after_quiescence(not_sent(LossCause::CallerGone)), Vec::<String>::new());
+        assert_eq!(after_quiescence(not_sent(LossCause::FailedBatch)).len(), 1);
+        assert_eq!(after_quiescence(not_sent(LossCause::Unverified)).len(), 1);
+        let saw = after_quiescence(|_| ());
+        assert_eq!(saw.len(), 1, "the message of before quiescence is not judged");
+        assert!(saw[0].starts_with("message 0#1 from node 1 to node 3 in application"), "{saw:?}");
+    }
+}

@@ -1,0 +1,285 @@
+//! `streams/verdict`: every verdict is the seed's `observe` over what arrived, and over nothing else.
+//!
+//! A reference window of each stream reads arrivals (sequence and digest: no timestamp, no relay, no other stream) in the
+//! order of admission, with the outcome that each was answered with. A failed or refused admission never was. After a
+//! restart the reference begins from what the disk showed. An abandoned admission is in the window, unless the disk had
+//! an error meanwhile: then both may be true, until a verdict tells.
+
+use super::names::{DigestKey, Names};
+use super::per_node::PerNode;
+use super::reading::{RecordNames, RecordReader, RecordValue, ReferenceWindow};
+use super::{Law, RecordImage, Setting, View};
+use crate::ledger::event::{Answer, Event, Passage, Transaction};
+use crate::outcome::Violation;
+use crate::units::{Life, NodeId, SimTime};
+use groundhog_engine::streams::key::{StreamKey, Table};
+use groundhog_engine::streams::window::VerdictKind;
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+use std::collections::VecDeque;
+
+/// States that a stream may be in at once; beyond these it is no longer judged until its node's next life.
+const MOST_CANDIDATES: usize = 8;
+
+/// How an arrival ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    Verdict(VerdictKind),
+    /// Its batch failed: it never was.
+    Failed,
+    /// It never reached the window.
+    Refused,
+    /// Nobody was told.
+    Untold,
+}
+
+struct Arrival {
+    sequence: u64,
+    word: u64,
+    passage: Passage,
+    errors: u32,
+    ending: Option<Ending>,
+}
+
+impl Arrival {
+    fn is_twin(&self, other: &Arrival) -> bool {
+        (self.sequence, self.word, self.passage) == (other.sequence, other.word, other.passage)
+    }
+}
+
+struct Stream {
+    life: Life,
+    /// Windows that the stream may have; none when it is not judged.
+    candidates: SmallVec<[Box<ReferenceWindow>; 1]>,
+    /// The record was there and not whole: nothing may be judged by it.
+    torn: bool,
+    queue: VecDeque<Arrival>,
+}
+
+/// A verdict that no candidate gives.
+struct Mismatch {
+    sequence: u64,
+    told: VerdictKind,
+    expected: Option<VerdictKind>,
+}
+
+impl Stream {
+    fn begin(life: Life, image: &RecordImage, reader: RecordReader) -> Self {
+        let window = match reader.image(image).map(|read| read.value) {
+            Some(RecordValue::Receiver(window)) => Some(window),
+            Some(RecordValue::Sender(_)) => None,
+            None if *image == RecordImage::Absent => Some(ReferenceWindow::default()),
+            None => None,
+        };
+        let torn = window.is_none();
+        let candidates = window.into_iter().map(Box::new).collect();
+        Self { life, candidates, torn, queue: VecDeque::new() }
+    }
+
+    /// Notes how an arrival ended: the first open one of this passage, or else of this transaction.
+    fn ended(&mut self, sequence: u64, word: u64, passage: Option<Passage>, ending: Ending) {
+        let is_open = |arrival: &Arrival| {
+            arrival.ending.is_none() && (arrival.sequence, arrival.word) == (sequence, word)
+        };
+        let exact = self.queue.iter().position(|arrival| {
+            // A caller that gives up is the workload's, and gives up the first copy.
+            let passes = passage.map_or(arrival.passage.copy == 0, |passage| arrival.passage == passage);
+            is_open(arrival) && passes
+        });
+        if let Some(place) = exact.or_else(|| self.queue.iter().position(is_open)) {
+            self.queue[place].ending = Some(ending);
+        }
+    }
+
+    /// Judges every arrival whose ending, and whose predecessors' endings, are known.
+    fn judge(&mut self, errors: u32) -> Option<Mismatch> {
+        while let Some(front) = self.queue.front() {
+            let (sequence, word, failed_meanwhile) = (front.sequence, front.word, errors != front.errors);
+            match front.ending? {
+                Ending::Failed | Ending::Refused => {}
+                Ending::Untold => {
+                    // Whether its batch failed is settled once a later transition of the stream has its result.
+                    let settles = |ending| matches!(ending, Some(Ending::Verdict(_) | Ending::Failed));
+                    if !self.queue.iter().skip(1).any(|later| settles(later.ending)) {
+                        return None;
+                    }
+                    self.take_untold(sequence, word, failed_meanwhile);
+                }
+                Ending::Verdict(told) => {
+                    if !self.explains(sequence, word, told) && self.twins_may_explain(sequence, word)? {
+                        continue;
+                    }
+                    if let Some(mismatch) = self.take(sequence, word, told) {
+                        self.queue.pop_front();
+                        return Some(mismatch);
+                    }
+                }
+            }
+            self.queue.pop_front();
+        }
+        None
+    }
+
+    fn explains(&self, sequence: u64, word: u64, told: VerdictKind) -> bool {
+        self.candidates.iter().any(|window| window.classify(sequence, word) == told)
+    }
+
+    /// Copies that nothing tells apart may have been answered in another order: exchanges endings with one that fits.
+    /// `None` while one of them has no ending yet.
+    fn twins_may_explain(&mut self, sequence: u64, word: u64) -> Option<bool> {
+        for later in 1..self.queue.len() {
+            if !self.queue[later].is_twin(&self.queue[0]) {
+                continue;
+            }
+            match self.queue[later].ending? {
+                Ending::Verdict(told) if self.explains(sequence, word, told) => {
+                    let mine = self.queue[0].ending;
+                    self.queue[0].ending = self.queue[later].ending;
+                    self.queue[later].ending = mine;
+                    return Some(true);
+                }
+                _ => {}
+            }
+        }
+        Some(false)
+    }
+
+    fn take(&mut self, sequence: u64, word: u64, told: VerdictKind) -> Option<Mismatch> {
+        if self.candidates.is_empty() && !self.torn {
+            return None;
+        }
+        let expected = self.candidates.first().map(|window| window.classify(sequence, word));
+        self.candidates.retain(|window| window.observe(sequence, word) == told);
+        // Once it is told the stream is not judged until the next life, so that one slip is one violation.
+        let mismatch = self.candidates.is_empty().then_some(Mismatch { sequence, told, expected });
+        self.torn = false;
+        mismatch
+    }
+
+    fn take_untold(&mut self, sequence: u64, word: u64, may_have_failed: bool) {
+        let without = may_have_failed.then(|| self.candidates.clone());
+        for window in &mut self.candidates {
+            window.observe(sequence, word);
+        }
+        for window in without.into_iter().flatten() {
+            if !self.candidates.contains(&window) {
+                self.candidates.push(window);
+            }
+        }
+        if self.candidates.len() > MOST_CANDIDATES {
+            self.candidates = smallvec![];
+        }
+    }
+}
+
+/// See the module.
+pub struct Verdict {
+    names: Names,
+    reader: RecordReader,
+    records: RecordNames,
+    streams: FxHashMap<StreamKey, Stream>,
+    errors: PerNode<u32>,
+}
+
+impl Verdict {
+    /// Its id.
+    pub const ID: &'static str = "streams/verdict";
+    /// What it states.
+    pub const STATES: &'static str = "Verdicts follow from sequence, digest and the retained window alone; timestamps never order replay state, \
+         and what failed never was (000, Receiver state machine; Fail closed).";
+
+    /// A checker for one run.
+    #[must_use]
+    pub fn new(setting: &Setting) -> Self {
+        Self {
+            names: setting.names.clone(),
+            reader: setting.reader,
+            records: RecordNames::new(Table::Receiver, setting.reader),
+            streams: FxHashMap::default(),
+            errors: PerNode::default(),
+        }
+    }
+
+    fn arrived(
+        &mut self,
+        node: NodeId,
+        life: Life,
+        transaction: &Transaction,
+        passage: Passage,
+        view: &dyn View,
+    ) {
+        let errors = *self.errors.at(node);
+        let reader = self.reader;
+        let (records, stream) = (&mut self.records, &transaction.stream);
+        let mut begin = || Stream::begin(life, &view.visible_image(node, records.of(stream)), reader);
+        let state = self.streams.entry(*stream).or_insert_with(&mut begin);
+        if state.life != life {
+            *state = begin();
+        }
+        let word = DigestKey::word(&transaction.digest);
+        state.queue.push_back(Arrival {
+            sequence: transaction.sequence.0,
+            word,
+            passage,
+            errors,
+            ending: None,
+        });
+    }
+
+    fn ended(
+        &mut self,
+        (at, node, life): (SimTime, NodeId, Life),
+        transaction: &Transaction,
+        passage: Option<Passage>,
+        ending: Ending,
+        broken: &mut Vec<Violation>,
+    ) {
+        let errors = *self.errors.at(node);
+        let Some(state) = self.streams.get_mut(&transaction.stream).filter(|state| state.life == life) else {
+            return;
+        };
+        let (sequence, word) = (transaction.sequence.0, DigestKey::word(&transaction.digest));
+        state.ended(sequence, word, passage, ending);
+        if let Some(Mismatch { sequence, told, expected }) = state.judge(errors) {
+            let stream = self.names.stream(&transaction.stream);
+            let expected = expected.map_or("nothing, for its record is not whole", VerdictKind::id);
+            let saw = format!(
+                "{node} judged {stream}#{sequence} as {}, and what arrived there makes it {expected}",
+                told.id()
+            );
+            broken.push(Violation { law: Self::ID, at, node: Some(node), saw });
+        }
+    }
+}
+
+impl Law for Verdict {
+    law_identity!(Outcome reads Arrived, Answered, AdmissionAbandoned, DiskAnswered);
+
+    fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
+        match event {
+            Event::Arrived { node, life, transaction, passage, .. } => {
+                self.arrived(*node, *life, transaction, *passage, view);
+            }
+            Event::Answered { node, life, transaction, passage, answer, .. } => {
+                let ending = match answer {
+                    Answer::Verdict(verdict) => Ending::Verdict(*verdict),
+                    Answer::Refused(_) => Ending::Refused,
+                    Answer::FailedBatch => Ending::Failed,
+                    Answer::Unscheduled => Ending::Untold,
+                };
+                self.ended((at, *node, *life), transaction, Some(*passage), ending, broken);
+            }
+            Event::AdmissionAbandoned { node, life, transaction, .. } => {
+                self.ended((at, *node, *life), transaction, None, Ending::Untold, broken);
+            }
+            Event::DiskAnswered { node, error: Some(_), .. } => *self.errors.at(*node) += 1,
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, _at: SimTime, _view: &dyn View, _broken: &mut Vec<Violation>) {}
+}
+
+#[cfg(test)]
+#[path = "verdict_tests.rs"]
+mod tests;
