@@ -153,7 +153,8 @@ impl ActiveFaults {
             }
             if let Some(left) = &mut on.left {
                 *left -= 1;
-                if *left == 0 {
+                // A stuck disk answers what it holds when its time is over, and never before.
+                if *left == 0 && !matches!(on.fault, DiskFault::Stuck { .. }) {
                     effect.spent.push(on.index);
                 }
             }

@@ -192,18 +192,21 @@ fn deaths_in_group_commit_are_dealt_evenly_over_kind_role_and_phase() {
 }
 
 #[test]
-fn a_sender_with_a_short_delegation_takes_a_fresh_key_before_it_must_be_heard() {
+fn whoever_signs_with_a_short_delegation_takes_a_fresh_key_before_it_must_be_heard() {
     let mut scenario = everything(8, 2_000);
     scenario.sections.engines.delegation_lifetime_ms = Draw::Fixed(900);
+    scenario.sections.links.hubs = Draw::Fixed(3);
+    scenario.sections.load.relayed_per_mille = Draw::Fixed(1_000);
     let plan = generate(&scenario, 3);
     for action in plan.actions.iter().filter(|action| action.at_us >= plan.quiesce_us) {
-        if matches!(action.act, Act::Send(_)) {
+        let Act::Send(burst) = &action.act else { continue };
+        for signer in [Some(action.node), burst.via].into_iter().flatten() {
             let fresh = plan.actions.iter().any(|other| {
                 other.act == Act::RotateDelegatee
-                    && other.node == action.node
+                    && other.node == signer
                     && (plan.quiesce_us..action.at_us).contains(&other.at_us)
             });
-            assert!(fresh, "{action:?}");
+            assert!(fresh, "{signer} in {action:?}");
         }
     }
 }
