@@ -17,7 +17,8 @@ fn err(output: &Output) -> String {
 
 fn fingerprint(output: &Output) -> String {
     let out = out(output);
-    let line = out.lines().find_map(|line| line.strip_prefix("fingerprint ")).unwrap_or_else(|| panic!("{out}"));
+    let line =
+        out.lines().find_map(|line| line.strip_prefix("fingerprint ")).unwrap_or_else(|| panic!("{out}"));
     assert!(line.len() == 64 && line.bytes().all(|digit| digit.is_ascii_hexdigit()), "{line}");
     line.to_owned()
 }
@@ -26,7 +27,8 @@ fn fingerprint(output: &Output) -> String {
 const SMALL: &[&str] = &["--set", "nodes=4", "--set", "load.bursts=12", "--set", "adversaries.replays=2"];
 
 fn run(target: &str, more: &[&str]) -> Output {
-    let arguments: Vec<&str> = ["run", target].into_iter().chain(SMALL.iter().copied()).chain(more.iter().copied()).collect();
+    let arguments: Vec<&str> =
+        ["run", target].into_iter().chain(SMALL.iter().copied()).chain(more.iter().copied()).collect();
     groundhog(&arguments)
 }
 
@@ -123,7 +125,10 @@ fn a_report_is_whole_and_nothing_else_is_left() {
     for name in ["plan.json", "report.html", "summary.json"] {
         assert!(names.iter().any(|found| found == name), "{names:?}");
     }
-    assert!(names.iter().all(|name| Path::new(name).extension().is_some_and(|kind| kind != "tmp")), "{names:?}");
+    assert!(
+        names.iter().all(|name| Path::new(name).extension().is_some_and(|kind| kind != "tmp")),
+        "{names:?}"
+    );
 }
 
 #[test]
@@ -131,7 +136,8 @@ fn json_is_one_document_and_lists_name_everything() {
     let output = run("crash-mid-batch", &["--seed", "2", "--json"]);
     let summary: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(summary["scenario"], "crash-mid-batch");
-    let listed: serde_json::Value = serde_json::from_slice(&groundhog(&["list", "--json"]).stdout).expect("JSON");
+    let listed: serde_json::Value =
+        serde_json::from_slice(&groundhog(&["list", "--json"]).stdout).expect("JSON");
     assert!(listed["scenarios"].as_array().is_some_and(|scenarios| scenarios.len() >= 3));
 }
 
@@ -139,13 +145,21 @@ fn json_is_one_document_and_lists_name_everything() {
 #[test]
 fn the_command_of_the_failure_block_repeats_the_failure_when_pasted() {
     let first = groundhog(&[
-        "run", "crash-mid-batch", "--seeds", "6", "--flaw", "early-release", "--set", "load.copies={ min = 1, max = 2 }",
+        "run",
+        "crash-mid-batch",
+        "--seeds",
+        "6",
+        "--flaw",
+        "early-release",
+        "--set",
+        "load.copies={ min = 1, max = 2 }",
     ]);
     assert_eq!(first.status.code(), Some(1), "{}", out(&first));
     let text = out(&first);
     let block: Vec<&str> = text.lines().rev().take_while(|line| !line.is_empty()).collect();
     let repeat = block[0].trim().strip_prefix("repeat   ").unwrap_or_else(|| panic!("{text}"));
-    let failed = block.iter().find_map(|line| line.strip_prefix("FAILED   ")).unwrap_or_else(|| panic!("{text}"));
+    let failed =
+        block.iter().find_map(|line| line.strip_prefix("FAILED   ")).unwrap_or_else(|| panic!("{text}"));
     let law = failed.split_whitespace().next().unwrap_or_default();
     let pasted = Command::new("sh").args(["-c", repeat]).output().expect("there is a shell");
     assert_eq!(pasted.status.code(), Some(1), "{repeat}: {}", err(&pasted));
@@ -162,7 +176,9 @@ fn a_poll_budget_ends_a_run_with_3_and_the_block() {
 
 #[test]
 fn a_watchdog_and_a_memory_bound_end_the_command_with_3_and_the_block() {
-    for (bound, word) in [(["--watchdog", "1ms"], "CUT      real time"), (["--max-memory", "1"], "CUT      memory")] {
+    for (bound, word) in
+        [(["--watchdog", "1ms"], "CUT      real time"), (["--max-memory", "1"], "CUT      memory")]
+    {
         let more = [&["--seeds", "100000", "--jobs", "1"], &bound[..]].concat();
         let output = run("lane-interleaving", &more);
         assert_eq!(output.status.code(), Some(3), "{}{}", out(&output), err(&output));
