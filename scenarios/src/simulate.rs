@@ -63,7 +63,6 @@ fn run_with(plan: &Plan, manner: &Manner, sink: Option<Sink>) -> Result<Outcome,
         ledger: LedgerOptions { laws: manner.laws.selection(), sink, ..LedgerOptions::default() },
         poll_budget: manner.max_polls,
         stop: Arc::clone(&manner.stop),
-        ..RunOptions::default()
     };
     run::run(plan, options)
 }

@@ -54,9 +54,11 @@ enum Command {
 /// Does what the command line says.
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
-        // A panic inside a run is caught there, and is a law's or the run's own finding.
+        // A panic inside a run is caught there, and is a law's or the run's own finding; who asks for full backtraces sees it.
         if std::thread::current().name() != Some("groundhog-run") {
             eprintln!("error: groundhog has a defect, please report it: {panic}");
+        } else if std::env::var_os("RUST_BACKTRACE").is_some_and(|asked| asked == "full") {
+            eprintln!("in a run: {panic}\n{}", std::backtrace::Backtrace::force_capture());
         }
     }));
     let command = Cli::parse().command;

@@ -153,7 +153,7 @@ impl ActiveFaults {
             }
             if let Some(left) = &mut on.left {
                 *left -= 1;
-                // What it holds stuck stays so until its time is over.
+                // A stuck disk answers what it holds when its time is over, and never before.
                 if *left == 0 && !matches!(on.fault, DiskFault::Stuck { .. }) {
                     effect.spent.push(on.index);
                 }

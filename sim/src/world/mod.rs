@@ -168,6 +168,7 @@ impl World {
 
     /// What the run gave.
     pub fn outcome(&mut self, cut: Option<Cut>) -> Outcome {
+        self.ended = true;
         let view = DiskView::new(&self.disks, &self.store_root);
         let mut outcome = self.ledger.finish(self.timeline.now(), &view);
         outcome.cut = cut;

@@ -9,8 +9,11 @@ use crate::units::{Life, NodeId};
 use groundhog_engine::host::observe::{EngineEvent, Step};
 
 impl World {
-    /// Writes an event down.
+    /// Writes an event down. What is dropped while the run is taken apart after its end is no part of it.
     pub(super) fn record(&mut self, event: &Event<'_>) {
+        if self.ended {
+            return;
+        }
         let view = DiskView::new(&self.disks, &self.store_root);
         self.ledger.record(self.timeline.now(), event, &view);
     }

@@ -32,9 +32,18 @@ pub(super) fn draw(draft: &mut Draft<'_>, engines: &Engines) {
         let burst = burst(draft, &mut dice, &route);
         push(draft, at_us.min(draft.chaos_us - 1), route.from, Act::Send(burst));
     }
-    let senders: BTreeSet<NodeId> = draft.actions.iter().map(|action| action.node).collect();
-    rotations(draft, &senders);
+    let signers: BTreeSet<NodeId> = draft.actions.iter().flat_map(signers).collect();
+    rotations(draft, &signers);
     after_quiesce(draft, engines);
+}
+
+/// Who signs because of an action: its node, and the relay, which signs the hop.
+fn signers(action: &Action) -> impl Iterator<Item = NodeId> + use<> {
+    let via = match &action.act {
+        Act::Send(burst) => burst.via,
+        _ => None,
+    };
+    [Some(action.node), via].into_iter().flatten()
 }
 
 fn push(draft: &mut Draft<'_>, at_us: u64, node: NodeId, act: Act) {
@@ -91,8 +100,8 @@ fn burst(draft: &Draft<'_>, dice: &mut Dice, route: &Route) -> Burst {
     }
 }
 
-fn rotations(draft: &mut Draft<'_>, senders: &BTreeSet<NodeId>) {
-    for node in senders {
+fn rotations(draft: &mut Draft<'_>, signers: &BTreeSet<NodeId>) {
+    for node in signers {
         let mut dice = draft.dice("rotation", u64::from(node.0));
         let every_us = draft.scenario.sections.load.rotate_every_ms.roll_u64(&mut dice) * 1_000;
         if every_us == 0 {
@@ -106,12 +115,12 @@ fn rotations(draft: &mut Draft<'_>, senders: &BTreeSet<NodeId>) {
     }
 }
 
-/// What is sent once everything has healed. Each of its senders takes a fresh delegatee key first where the old one's
-/// delegation may have expired by then.
+/// What is sent once everything has healed. Each node that signs for it takes a fresh delegatee key first where the old
+/// one's delegation may have expired by then.
 fn after_quiesce(draft: &mut Draft<'_>, engines: &Engines) {
     let settle_us = draft.end_us - draft.chaos_us;
     let bursts = draft.count("after-quiesce", &draft.scenario.sections.load.after_quiesce_bursts);
-    let mut senders = BTreeSet::new();
+    let mut signers = BTreeSet::new();
     for place in 0..bursts {
         let mut dice = draft.dice("after-quiesce", place);
         let route = route(draft, &mut dice, place);
@@ -125,11 +134,11 @@ fn after_quiesce(draft: &mut Draft<'_>, engines: &Engines) {
             ..full
         };
         let at_us = draft.chaos_us + settle_us / 3 + dice.below(settle_us / 20 + 1);
-        senders.insert(route.from);
+        signers.extend([Some(route.from), route.via].into_iter().flatten());
         push(draft, at_us, route.from, Act::Send(burst));
     }
     if engines.delegation_lifetime_ms * 1_000 <= draft.end_us * 2 {
-        for node in senders {
+        for node in signers {
             push(draft, draft.chaos_us + settle_us / 4, node, Act::RotateDelegatee);
         }
     }
