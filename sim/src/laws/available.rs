@@ -35,7 +35,7 @@ impl Available {
         let saw = if reason == UNAVAILABLE {
             format!("{node} refused a stream as unavailable, and no fault had damaged a record of it")
         } else if reason == CAPACITY {
-            let (records, _) = view.store_use(node);
+            let (_, records) = view.store_use(node);
             if records >= self.capacity {
                 return;
             }
@@ -73,7 +73,7 @@ mod tests {
 
     fn refused(reason: &'static str, records: u64) -> usize {
         let mut ledger = Ledger::over(Available::new(&Ledger::setting()));
-        ledger.view.store_use = (records, 0);
+        ledger.view.store_use = (0, records);
         ledger.arrived(3, &transaction(1, 3, 1, 1), HONEST);
         ledger.answered(3, &transaction(1, 3, 1, 1), HONEST, Answer::Refused(reason));
         ledger.finish().len()

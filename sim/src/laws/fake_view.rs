@@ -76,7 +76,7 @@ pub struct FakeView {
     surviving: BTreeMap<(NodeId, RecordName), Vec<Image>>,
     /// Markers without records, by node.
     pub orphans: Vec<(NodeId, RecordName)>,
-    /// What `store_use` says.
+    /// What `store_use` says: bytes and records.
     pub store_use: (u64, u64),
 }
 

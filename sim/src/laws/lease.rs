@@ -9,7 +9,7 @@ use crate::ledger::event::{Event, Transaction};
 use crate::outcome::Violation;
 use crate::units::{Life, NodeId, SimTime};
 use groundhog_engine::host::observe::{Decision, EngineEvent};
-use groundhog_engine::streams::key::{Class, StreamKey, Table};
+use groundhog_engine::streams::key::{StreamKey, Table};
 use groundhog_engine::units::Sequence;
 use rustc_hash::FxHashMap;
 
@@ -50,7 +50,6 @@ pub struct Lease {
     records: RecordNames,
     nodes: PerNode<Node>,
     exposures: FxHashMap<StreamKey, Exposures>,
-    intended: FxHashMap<(NodeId, NodeId, Class), u64>,
     reservations: FxHashMap<StreamKey, Reservations>,
 }
 
@@ -70,7 +69,6 @@ impl Lease {
             records: RecordNames::new(Table::Sender, setting.reader),
             nodes: PerNode::default(),
             exposures: FxHashMap::default(),
-            intended: FxHashMap::default(),
             reservations: FxHashMap::default(),
         }
     }
@@ -109,10 +107,9 @@ impl Lease {
                 return Some(format!("exposed {}, and {covers}", self.names.transaction(transaction)));
             }
         }
-        let destination = self.names.node(&stream.destination)?;
-        let intended = self.intended.get(&(node, destination, stream.class)).copied().unwrap_or(0);
-        // A sequence is skipped for a crash's lease, or for a message that was meant to be sent and was not exposed.
-        let allowed = LEASE * restarts + intended.saturating_sub(count);
+        let reserved = self.reservations.get(stream).map_or(0, |reservations| reservations.sequences);
+        // A sequence is skipped for a crash's lease, or was reserved for a message that was never exposed with it.
+        let allowed = LEASE * restarts + reserved.saturating_sub(count);
         (skipped > allowed).then(|| {
             let stream = self.names.stream(stream);
             format!(
@@ -178,16 +175,12 @@ fn certain_lease(
 }
 
 impl Law for Lease {
-    law_identity!(Mechanism reads Booted, Intended, Exposed, EngineTransition, EngineBatchFailed);
+    law_identity!(Mechanism reads Booted, Exposed, EngineTransition, EngineBatchFailed);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
         let wrong = match event {
             Event::Booted { node, life, .. } => {
                 self.nodes.at(*node).restarts = u64::from(life.0);
-                return;
-            }
-            Event::Intended { node, to, class, .. } => {
-                *self.intended.entry((*node, *to, *class)).or_default() += 1;
                 return;
             }
             Event::Exposed { node, life, transaction, .. } => {
@@ -215,7 +208,7 @@ impl Law for Lease {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::laws::fake::{Image, Ledger, message, reservation, sender_record, transaction};
+    use crate::laws::fake::{Image, Ledger, reservation, sender_record, transaction};
 
     fn ledger() -> Ledger<Lease> {
         Ledger::over(Lease::new(&Ledger::setting()))
@@ -243,10 +236,7 @@ mod tests {
         for (unexposed, next, breaks) in [(0, 65, false), (0, 66, true), (1, 66, false)] {
             let mut ledger = ledger();
             ledger.view.surviving(1, sender_record(1, 3), &[Image::Lease(1, (1, 3), 127)]);
-            for ordinal in 0..2 + unexposed {
-                let (node, to, class) = (NodeId(1), NodeId(3), Class::Application);
-                ledger.event(&Event::Intended { message: message(ordinal), node, to, class });
-            }
+            (0..2 + unexposed).for_each(|first| ledger.engine(1, reservation(first, first, 63, None)));
             ledger.exposed(1, &transaction(1, 3, 0, 1));
             ledger.restarted(1);
             ledger.exposed(1, &transaction(1, 3, next, 2));

@@ -36,7 +36,7 @@ impl StoreBounds {
     }
 
     fn look(&mut self, at: SimTime, node: NodeId, view: &dyn View, broken: &mut Vec<Violation>) {
-        let (records, bytes) = view.store_use(node);
+        let (bytes, records) = view.store_use(node);
         let saw = if records > self.most_records {
             format!("{node} holds {records} records, a store holds at most {}", self.most_records)
         } else if bytes > self.budget_bytes {
@@ -58,7 +58,7 @@ impl Law for StoreBounds {
             Event::Ready { node, .. } => {
                 *self.at_ready.at(*node) = None;
                 self.look(at, *node, view, broken);
-                *self.at_ready.at(*node) = Some(view.store_use(*node).0);
+                *self.at_ready.at(*node) = Some(view.store_use(*node).1);
             }
             // A death may take what was not durable; what it leaves behind is the matter of the other laws.
             Event::Died { node, .. } | Event::PowerLost { node, .. } => *self.at_ready.at(*node) = None,
@@ -78,6 +78,7 @@ mod tests {
     use super::*;
     use crate::laws::fake::Ledger;
 
+    /// Bytes and records when ready, and at the end.
     fn at_end(at_ready: (u64, u64), at_end: (u64, u64)) -> Vec<String> {
         let mut ledger = Ledger::over(StoreBounds::new(&Ledger::setting()));
         ledger.view.store_use = at_ready;
@@ -88,9 +89,9 @@ mod tests {
 
     #[test]
     fn a_store_stays_within_its_bounds_and_loses_no_record() {
-        assert_eq!(at_end((5, 500), (32_768, 40 << 20)), Vec::<String>::new());
-        assert!(at_end((5, 500), (32_769, 500))[0].contains("32769 records"));
-        assert!(at_end((5, 500), (5, (40 << 20) + 1))[0].contains("bytes"));
-        assert!(at_end((5, 500), (4, 400))[0].contains("held 5 records when it was ready"));
+        assert_eq!(at_end((500, 5), (40 << 20, 32_768)), Vec::<String>::new());
+        assert!(at_end((500, 5), (500, 32_769))[0].contains("32769 records"));
+        assert!(at_end((500, 5), ((40 << 20) + 1, 5))[0].contains("bytes"));
+        assert!(at_end((500, 5), (400, 4))[0].contains("held 5 records when it was ready"));
     }
 }
