@@ -8,7 +8,7 @@ use groundhog_engine::identity::Did;
 use groundhog_engine::streams::key::{Class, NetworkId, StreamKey, Table};
 use groundhog_engine::streams::window::VerdictKind;
 use groundhog_engine::units::{Sequence, WallMs};
-use groundhog_sim::laws::{RecordImage, View};
+use groundhog_sim::laws::{RecordImage, StoreUse, View};
 use groundhog_sim::ledger::event::{Answer, Event, Passage, Transaction};
 use groundhog_sim::ledger::fingerprint::Fingerprint;
 use groundhog_sim::ledger::{Ledger, LedgerOptions};
@@ -38,8 +38,8 @@ impl View for NoDisk {
     fn visible_orphan_markers(&self, _: NodeId) -> Vec<RecordName> {
         vec![]
     }
-    fn store_use(&self, _: NodeId) -> (u64, u64) {
-        (0, 0)
+    fn store_use(&self, _: NodeId) -> StoreUse {
+        StoreUse::default()
     }
 }
 

@@ -1,21 +1,27 @@
 //! `streams/honest`: the first arrival of an honest transaction is never refused by its stream's window.
 //!
 //! The premise is the world's to establish ([`crate::ledger::event::Passage::honest`]): pushed in signing order, one link
-//! generation, one channel, straight from its origin, the original copy.
+//! generation, one channel, straight from its origin, the original copy. A stream that the plan sends over more than one
+//! way has no one lane that keeps its order, and is not judged.
 
 use super::names::{DigestKey, Names};
 use super::{Law, Setting, View};
 use crate::ledger::event::{Answer, Event};
 use crate::outcome::Violation;
+use crate::plan::Act;
 use crate::units::{NodeId, SimTime};
+use groundhog_engine::streams::key::{Class, StreamKey};
 use groundhog_engine::streams::window::VerdictKind;
 use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// See the module.
 pub struct Honest {
     names: Names,
     /// Whether the first arrival of a transaction at its destination was the honest one.
     first_was_honest: FxHashMap<(DigestKey, NodeId), bool>,
+    /// Origin, destination and class of streams that are sent over more than one way.
+    mixed: BTreeSet<(NodeId, NodeId, Class)>,
 }
 
 impl Honest {
@@ -28,7 +34,21 @@ impl Honest {
     /// A checker for one run.
     #[must_use]
     pub fn new(setting: &Setting) -> Self {
-        Self { names: setting.names.clone(), first_was_honest: FxHashMap::default() }
+        let mut ways = BTreeMap::new();
+        let mut mixed = BTreeSet::new();
+        for action in &setting.plan.actions {
+            let Act::Send(burst) = &action.act else { continue };
+            let stream = (action.node, burst.to, burst.class);
+            if *ways.entry(stream).or_insert(burst.via) != burst.via {
+                mixed.insert(stream);
+            }
+        }
+        Self { names: setting.names.clone(), first_was_honest: FxHashMap::default(), mixed }
+    }
+
+    fn is_mixed(&self, stream: &StreamKey) -> bool {
+        let ends = self.names.node(&stream.origin).zip(self.names.node(&stream.destination));
+        ends.is_some_and(|(origin, destination)| self.mixed.contains(&(origin, destination, stream.class)))
     }
 }
 
@@ -46,7 +66,7 @@ impl Law for Honest {
             {
                 // Only one arrival of a transaction is honest, so an honest answer is the first arrival's iff that was honest.
                 let arrival = (DigestKey::of(&transaction.digest), *node);
-                if self.first_was_honest.get(&arrival) == Some(&true) {
+                if self.first_was_honest.get(&arrival) == Some(&true) && !self.is_mixed(&transaction.stream) {
                     let name = self.names.transaction(transaction);
                     let verdict = VerdictKind::id(*verdict);
                     let saw = format!("{node} refused the honest {name} at its first arrival: {verdict}");
@@ -63,7 +83,7 @@ impl Law for Honest {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::laws::fake::{COPY, HONEST, Ledger, transaction};
+    use crate::laws::fake::{COPY, HONEST, Ledger, plan_of_a_burst, transaction};
 
     #[test]
     fn an_honest_first_arrival_may_not_be_refused_by_verdict() {
@@ -86,5 +106,19 @@ mod tests {
         ledger.arrived(3, &transaction(1, 3, 42, 8), HONEST);
         ledger.answered(3, &transaction(1, 3, 42, 8), HONEST, Answer::Verdict(VerdictKind::Replay));
         assert_eq!(ledger.finish(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_stream_of_two_ways_is_not_judged() {
+        for (via, breaks) in [(None, true), (Some(NodeId(2)), false)] {
+            let mut plan = plan_of_a_burst(1, 3, 1);
+            let mut other = plan.actions[0].clone();
+            let Act::Send(burst) = &mut other.act else { unreachable!("the plan is one burst") };
+            burst.via = via;
+            plan.actions.push(other);
+            let mut ledger = Ledger::over(Honest::new(&Ledger::setting_of(plan)));
+            ledger.admitted(3, &transaction(1, 3, 41, 7), HONEST, VerdictKind::Stale);
+            assert_eq!(ledger.finish().len(), usize::from(breaks), "{via:?}");
+        }
     }
 }

@@ -107,6 +107,10 @@ impl ReferenceWindow {
 
 /// What a record file's value says.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a value is read, looked at and dropped: a box would cost more"
+)]
 pub enum RecordValue {
     /// A sender's last leased sequence.
     Sender(u64),

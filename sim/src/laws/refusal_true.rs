@@ -68,9 +68,9 @@ mod tests {
     use super::*;
     use crate::laws::fake::{COPY, Image, Ledger, receiver_record, transaction};
 
-    fn refused(verdict: VerdictKind, images: &[Image]) -> usize {
+    fn refused<const N: usize>(verdict: VerdictKind, images: [&Image; N]) -> usize {
         let mut ledger = Ledger::over(RefusalTrue::new(&Ledger::setting()));
-        ledger.view.surviving(3, receiver_record(1, 3), images);
+        ledger.view.surviving(3, receiver_record(1, 3), &images.map(Image::clone));
         ledger.admitted(3, &transaction(1, 3, 7, 7), COPY, verdict);
         ledger.finish().len()
     }
@@ -81,17 +81,17 @@ mod tests {
         let holds = Image::Window(2, (1, 3), vec![(6, 6), (7, 7)]);
         let other = Image::Window(2, (1, 3), vec![(6, 6), (7, 9)]);
         let beyond = Image::Window(3, (1, 3), vec![(7, 7), (99, 99)]);
-        assert_eq!(refused(VerdictKind::Replay, &[holds.clone()]), 0);
-        assert_eq!(refused(VerdictKind::Replay, &[holds.clone(), beyond.clone()]), 0);
-        assert_eq!(refused(VerdictKind::Fork, &[other.clone()]), 0);
-        assert_eq!(refused(VerdictKind::Stale, &[beyond]), 0);
-        assert_eq!(refused(VerdictKind::Advance, &[before.clone()]), 0, "not a refusal");
+        assert_eq!(refused(VerdictKind::Replay, [&holds]), 0);
+        assert_eq!(refused(VerdictKind::Replay, [&holds, &beyond]), 0);
+        assert_eq!(refused(VerdictKind::Fork, [&other]), 0);
+        assert_eq!(refused(VerdictKind::Stale, [&beyond]), 0);
+        assert_eq!(refused(VerdictKind::Advance, [&before]), 0, "not a refusal");
 
-        assert_eq!(refused(VerdictKind::Replay, &[before, holds.clone()]), 1);
-        assert_eq!(refused(VerdictKind::Replay, &[other]), 1);
-        assert_eq!(refused(VerdictKind::Stale, &[holds]), 1);
-        assert_eq!(refused(VerdictKind::Replay, &[Image::Absent]), 1);
-        assert_eq!(refused(VerdictKind::Replay, &[Image::Torn]), 1);
-        assert_eq!(refused(VerdictKind::Replay, &[]), 1);
+        assert_eq!(refused(VerdictKind::Replay, [&before, &holds]), 1);
+        assert_eq!(refused(VerdictKind::Replay, [&other]), 1);
+        assert_eq!(refused(VerdictKind::Stale, [&holds]), 1);
+        assert_eq!(refused(VerdictKind::Replay, [&Image::Absent]), 1);
+        assert_eq!(refused(VerdictKind::Replay, [&Image::Torn]), 1);
+        assert_eq!(refused(VerdictKind::Replay, []), 1);
     }
 }

@@ -7,11 +7,11 @@
 use super::{Law, Setting, View};
 use crate::ledger::event::{Answer, Event};
 use crate::outcome::Violation;
-use crate::plan::{Act, ClockFault, Fault, FaultKind, LinkFault, Plan};
+use crate::plan::{Act, ClockFault, FaultKind, LinkFault, Plan};
 use crate::units::{ActionId, FaultId, MessageId, NodeId, SimTime};
 use groundhog_engine::streams::key::Class;
 use indexmap::IndexMap;
-use rustc_hash::{FxBuildHasher, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -36,7 +36,8 @@ pub struct StalledClass {
     plan: Arc<Plan>,
     bound_ns: u64,
     relayed: FxHashSet<ActionId>,
-    stalls: Vec<FaultId>,
+    channels: FxHashMap<(NodeId, NodeId), usize>,
+    stalls: Vec<(FaultId, FaultKind)>,
     others: BTreeSet<FaultId>,
     quiet_since: SimTime,
     sent: IndexMap<MessageId, Sent, FxBuildHasher>,
@@ -58,6 +59,12 @@ impl StalledClass {
         Self {
             relayed: relayed.collect(),
             bound_ns: bound_ns(&setting.plan),
+            channels: setting
+                .plan
+                .links
+                .iter()
+                .map(|link| ((link.a, link.b), usize::from(link.channels)))
+                .collect(),
             stalls: Vec::new(),
             others: BTreeSet::new(),
             quiet_since: SimTime(0),
@@ -66,19 +73,14 @@ impl StalledClass {
         }
     }
 
-    fn fault(&self, id: FaultId) -> Option<&Fault> {
-        self.plan.faults.iter().find(|fault| fault.id == id)
-    }
-
-    fn channels(&self, one: NodeId, other: NodeId) -> Option<usize> {
-        let between = |link: &&crate::plan::LinkPlan| (link.a, link.b) == (one.min(other), one.max(other));
-        self.plan.links.iter().find(between).map(|link| usize::from(link.channels))
+    fn kind(&self, id: FaultId) -> Option<&FaultKind> {
+        self.plan.faults.iter().find(|fault| fault.id == id).map(|fault| &fault.kind)
     }
 
     /// Whether a stall that is on lies between the two, and none of those holds the class.
     fn is_beside_a_stall(&self, from: NodeId, to: NodeId, class: Class) -> bool {
-        let Some(channels) = self.channels(from, to) else { return false };
-        let held = |fault: &Fault| match &fault.kind {
+        let Some(&channels) = self.channels.get(&(from.min(to), from.max(to))) else { return false };
+        let held = |kind: &FaultKind| match kind {
             FaultKind::StallHandler { node, class: held } if *node == to => Some(held.index() % channels),
             FaultKind::Link { from: one, to: other, one_way, fault: LinkFault::StallChannel { channel } } => {
                 let there = (*one, *other) == (from, to) || (!one_way && (*other, *one) == (from, to));
@@ -87,8 +89,8 @@ impl StalledClass {
             _ => None,
         };
         let mut beside = false;
-        for fault in self.stalls.iter().filter_map(|id| self.fault(*id)) {
-            match held(fault) {
+        for (_, kind) in &self.stalls {
+            match held(kind) {
                 Some(channel) if channel == class.index() % channels => return false,
                 Some(_) => beside = true,
                 None => {}
@@ -134,7 +136,7 @@ impl StalledClass {
         if self.others.remove(&fault) {
             self.disturbed(at);
         }
-        if let Some(place) = self.stalls.iter().position(|stall| *stall == fault) {
+        if let Some(place) = self.stalls.iter().position(|(stall, _)| *stall == fault) {
             let sent = std::mem::take(&mut self.sent);
             sent.iter().for_each(|(message, sent)| self.late(at, *message, sent, broken));
             self.stalls.swap_remove(place);
@@ -148,12 +150,13 @@ impl Law for StalledClass {
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, broken: &mut Vec<Violation>) {
         match event {
-            Event::FaultBegan { fault } => match self.fault(*fault).map(|fault| &fault.kind) {
+            Event::FaultBegan { fault } => match self.kind(*fault) {
                 Some(
-                    FaultKind::StallHandler { .. }
-                    | FaultKind::Link { fault: LinkFault::StallChannel { .. }, .. },
+                    kind @ (FaultKind::StallHandler { .. }
+                    | FaultKind::Link { fault: LinkFault::StallChannel { .. }, .. }),
                 ) => {
-                    self.stalls.push(*fault);
+                    let kind = kind.clone();
+                    self.stalls.push((*fault, kind));
                 }
                 // These are over at once; what follows from them is another event.
                 Some(
@@ -229,7 +232,7 @@ fn bound_ns(plan: &Plan) -> u64 {
 mod tests {
     use super::*;
     use crate::laws::fake::{Ledger, message, plan_of_a_burst, transaction};
-    use crate::plan::{LinkPlan, When};
+    use crate::plan::{Fault, LinkPlan, When};
     use crate::units::{FrameNumber, Life};
     use groundhog_engine::streams::window::VerdictKind;
 

@@ -78,19 +78,20 @@ mod tests {
     use super::*;
     use crate::laws::fake::Ledger;
 
+    /// Bytes and records when ready, and at the end.
     fn at_end(at_ready: (u64, u64), at_end: (u64, u64)) -> Vec<String> {
         let mut ledger = Ledger::over(StoreBounds::new(&Ledger::setting()));
-        ledger.view.store_use = StoreUse { records: at_ready.0, bytes: at_ready.1 };
+        ledger.view.store_use = StoreUse { bytes: at_ready.0, records: at_ready.1 };
         ledger.restarted(3);
-        ledger.view.store_use = StoreUse { records: at_end.0, bytes: at_end.1 };
+        ledger.view.store_use = StoreUse { bytes: at_end.0, records: at_end.1 };
         ledger.finish()
     }
 
     #[test]
     fn a_store_stays_within_its_bounds_and_loses_no_record() {
-        assert_eq!(at_end((5, 500), (32_768, 40 << 20)), Vec::<String>::new());
-        assert!(at_end((5, 500), (32_769, 500))[0].contains("32769 records"));
-        assert!(at_end((5, 500), (5, (40 << 20) + 1))[0].contains("bytes"));
-        assert!(at_end((5, 500), (4, 400))[0].contains("held 5 records when it was ready"));
+        assert_eq!(at_end((500, 5), (40 << 20, 32_768)), Vec::<String>::new());
+        assert!(at_end((500, 5), (500, 32_769))[0].contains("32769 records"));
+        assert!(at_end((500, 5), ((40 << 20) + 1, 5))[0].contains("bytes"));
+        assert!(at_end((500, 5), (400, 4))[0].contains("held 5 records when it was ready"));
     }
 }

@@ -56,9 +56,26 @@ struct Node {
     newest: BatchNumber,
     durable: BatchNumber,
     failed_since: bool,
+    /// Windows that nobody needs, so that a transition costs no allocation.
+    #[expect(clippy::vec_box, reason = "the boxes are what is kept")]
+    spare: Vec<Box<ReferenceWindow>>,
 }
 
 impl Node {
+    /// The record's reference before a transition, to go back to.
+    fn saved(&mut self, record: RecordName) -> Option<Reference> {
+        let Reference::Window(window) = self.references.get(&record)? else {
+            return self.references.get(&record).cloned();
+        };
+        Some(Reference::Window(match self.spare.pop() {
+            Some(mut spare) => {
+                spare.clone_from(window);
+                spare
+            }
+            None => window.clone(),
+        }))
+    }
+
     /// The batch that a transition which wrote nothing waits for, as far as events tell.
     fn waits_for(&self) -> Option<BatchNumber> {
         if self.newest > self.durable {
@@ -83,7 +100,10 @@ impl Node {
     fn durable(&mut self, batch: BatchNumber) {
         (self.durable, self.failed_since) = (batch, false);
         while self.pending.front().is_some_and(|pending| pending.batch <= batch) {
-            self.pending.pop_front();
+            let settled = self.pending.pop_front();
+            if let Some(Pending { before: Reference::Window(window), .. }) = settled {
+                self.spare.push(window);
+            }
         }
     }
 }
@@ -121,13 +141,15 @@ impl Undo {
         state.newest = state.newest.max(staged.unwrap_or_default());
         let waits_for = staged.or_else(|| state.waits_for());
         let begin = || Reference::of(&view.visible_image(node, record), table, reader);
-        let reference = state.references.entry(record).or_insert_with(begin);
+        state.references.entry(record).or_insert_with(begin);
         let changes = staged.is_some() || matches!(decision, Decision::Reserved { .. });
-        if changes && let Some(batch) = waits_for {
-            let wrote = staged.is_some();
-            state.pending.push_back(Pending { batch, record, wrote, before: reference.clone() });
+        if changes
+            && let Some(batch) = waits_for
+            && let Some(before) = state.saved(record)
+        {
+            state.pending.push_back(Pending { batch, record, wrote: staged.is_some(), before });
         }
-        match (decision, reference) {
+        match (decision, state.references.get_mut(&record)?) {
             (Decision::Verdict { verdict, sequence, digest }, Reference::Window(window)) => {
                 let expected = window.observe(sequence.0, DigestKey::word(&digest));
                 (expected != verdict).then(|| {

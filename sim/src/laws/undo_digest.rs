@@ -97,14 +97,14 @@ impl Law for UndoDigest {
                 state.in_flight.extend(records.iter().map(|(record, length)| (*record, length.is_some())));
             }
             EngineEvent::BatchDurable { batch } => self.durable(*node, *batch),
-            EngineEvent::BatchFailed { batch, state_digest, .. } => {
-                if self.rebuilt(*node, view).is_some_and(|digest| digest != *state_digest) {
-                    let saw = format!(
-                        "{node} undid batch {}, and its tables are not those of what was durable before it",
-                        batch.0
-                    );
-                    broken.push(Violation { law: Self::ID, at, node: Some(*node), saw });
-                }
+            EngineEvent::BatchFailed { batch, state_digest, .. }
+                if self.rebuilt(*node, view).is_some_and(|digest| digest != *state_digest) =>
+            {
+                let saw = format!(
+                    "{node} undid batch {}, and its tables are not those of what was durable before it",
+                    batch.0
+                );
+                broken.push(Violation { law: Self::ID, at, node: Some(*node), saw });
             }
             _ => {}
         }
