@@ -208,6 +208,9 @@ impl FileContent {
 
     /// Settles what was written up to `operation` and is not clean.
     pub(super) fn settle_up_to(&mut self, operation: u64, tag: Tag) {
+        if !self.changes.iter().any(|change| !change.clean && change.operation <= operation) {
+            return;
+        }
         let mut pen = self.base.pen();
         for index in 0..self.changes.len() {
             let change = &self.changes[index];
