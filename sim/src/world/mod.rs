@@ -118,7 +118,7 @@ impl World {
             nodes.iter().zip(&plan.nodes).map(|(state, of_plan)| (of_plan.id, state.identity.did()));
         let names = Names::new(accounts);
         let setting = Setting { plan: Arc::clone(&plan), names: names.clone(), reader: RecordReader::ENGINE };
-        let laws = catalogue::LAWS.iter().map(|law| (law.build)(&setting)).collect();
+        let laws = catalogue::build_all(&setting);
         let mut ledger_options = options.ledger;
         ledger_options.account_of.get_or_insert_with(|| Box::new(move |did| names.node(did)));
         let ledger = Ledger::new(&plan, laws, ledger_options);
