@@ -1,8 +1,7 @@
 //! What every drawn plan holds, whatever the scenario says.
 
 use crate::plan::{
-    Act, ClockFault, Crypto, Defaults, DiskProfile, Draw, FaultKind, Plan, Scenario, Sections,
-    When, generate,
+    Act, ClockFault, Crypto, Defaults, DiskProfile, Draw, FaultKind, Plan, Scenario, Sections, When, generate,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
