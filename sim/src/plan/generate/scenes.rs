@@ -47,7 +47,8 @@ fn scene(draft: &mut Draft<'_>, mut dice: Dice, still: Still) {
     burst(draft, from, begin_us.saturating_add(1), behind);
     for other in Class::ALL.into_iter().filter(|other| *other != class) {
         let beside = Burst { count: scenes.beside.roll_u32(&mut dice), every_us, ..plain(to, other) };
-        let later_us = dice.below(lasts_ms * 1_000 / 4 + 1);
+        // Soon, so that there is time to be late in.
+        let later_us = dice.below((lasts_ms * 1_000 / 4).min(100_000) + 1);
         burst(draft, from, begin_us.saturating_add(later_us), beside);
     }
 }
