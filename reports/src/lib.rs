@@ -17,6 +17,7 @@ mod totals;
 mod write;
 
 pub use facts::{CampaignFacts, RunFacts, ScenarioFacts};
+pub use format::{count, duration};
 pub use folder::{ReportError, probe};
 pub use latency::{LADDER, Percentile, SAMPLES_ABOVE, percentile};
 pub use summary::{FORMAT, of_campaign as campaign_summary, of_run as run_summary};

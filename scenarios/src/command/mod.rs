@@ -1,5 +1,6 @@
 //! What the command line can say.
 
+mod bench;
 mod explain;
 mod list;
 mod plan;
@@ -42,6 +43,8 @@ enum Command {
     Replay(replay::Arguments),
     /// Print the plan of one seed, and run nothing.
     Plan(plan::Arguments),
+    /// How fast it is here, and what a killed process leaves on this machine's real disk.
+    Bench(bench::Arguments),
     /// List scenarios, laws, flaws, marks and known limits.
     List(list::Arguments),
     /// Say what a scenario, law, flaw, mark or limit is.
@@ -66,6 +69,7 @@ pub fn main() -> ExitCode {
         Some(Command::Run(arguments)) => run::main(&arguments),
         Some(Command::Replay(arguments)) => replay::main(&arguments),
         Some(Command::Plan(arguments)) => plan::main(&arguments),
+        Some(Command::Bench(arguments)) => bench::main(&arguments),
         Some(Command::List(arguments)) => Ok(list::main(&arguments)),
         Some(Command::Explain(arguments)) => explain::main(&arguments),
         Some(Command::SayCheckpoints(arguments)) => Ok(say_checkpoints::main(&arguments)),
@@ -102,6 +106,9 @@ pub enum CallError {
     /// The system gave no signal handler.
     #[error("no handler for Ctrl-C: {0}")]
     Signals(std::io::Error),
+    /// Nothing was measured.
+    #[error(transparent)]
+    Bench(#[from] bench::admissions::BenchError),
     /// The world refused the plan, or failed.
     #[error("{0}")]
     Run(#[from] groundhog_sim::run::RunError),
