@@ -1,5 +1,6 @@
 //! What the command line can say.
 
+mod bench;
 mod convict;
 mod explain;
 mod list;
@@ -43,6 +44,8 @@ enum Command {
     Replay(replay::Arguments),
     /// Print the plan of one seed, and run nothing.
     Plan(plan::Arguments),
+    /// How fast it is here, and what a killed process leaves on this machine's real disk.
+    Bench(bench::Arguments),
     /// Is every known-bad behaviour found, how soon, and by the law that is named for it?
     Convict(convict::Arguments),
     /// List scenarios, laws, flaws, marks and known limits.
@@ -64,6 +67,7 @@ pub fn main() -> ExitCode {
         Some(Command::Run(arguments)) => run::main(&arguments),
         Some(Command::Replay(arguments)) => replay::main(&arguments),
         Some(Command::Plan(arguments)) => plan::main(&arguments),
+        Some(Command::Bench(arguments)) => bench::main(&arguments),
         Some(Command::Convict(arguments)) => convict::main(&arguments),
         Some(Command::List(arguments)) => Ok(list::main(&arguments)),
         Some(Command::Explain(arguments)) => explain::main(&arguments),
@@ -101,6 +105,9 @@ pub enum CallError {
     /// The system gave no signal handler.
     #[error("no handler for Ctrl-C: {0}")]
     Signals(std::io::Error),
+    /// Nothing was measured.
+    #[error(transparent)]
+    Bench(#[from] bench::admissions::BenchError),
     /// The world refused the plan, or failed.
     #[error("{0}")]
     Run(#[from] groundhog_sim::run::RunError),
