@@ -270,6 +270,8 @@ sections! {
         stalled_classes = 0, COUNT;
         /// One channel of a pool stalls, while every class of the pair goes on.
         stalled_channels = 0, COUNT;
+        /// The receiver of one channel stalls behind its transport, while a long burst of one class goes on.
+        stalled_receivers = 0, COUNT;
         /// Messages of the class that stands still.
         behind = 26, 1..=10_000;
         /// Messages of each other class.

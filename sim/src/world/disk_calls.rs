@@ -214,8 +214,13 @@ pub(super) fn survives(seed: u64, purpose: Purpose, node: NodeId, life: Life, ch
         Choice::Sector { inode, operation, sector } => (2, operation, inode, sector),
         Choice::Effect { operation } => (3, operation, 0, 0),
     };
-    let at = u64::from(node.0) << 40 | u64::from(life.0) << 8 | kind;
-    Draws::new(seed).draw(purpose, [at, operation, inode, u64::from(sector)]).below(2) == 0
+    let place = u64::from(node.0) << 40 | u64::from(life.0) << 8;
+    let draws = Draws::new(seed);
+    // A fair coin alone would leave a long chain of ordered changes almost always short: some deaths take little, some
+    // nearly everything.
+    let kept_per_mille = [500, 500, 900, 100][draws.draw(purpose, [place]).below(4) as usize];
+    let draw = draws.draw(purpose, [place | kind, operation, inode, u64::from(sector)]);
+    draw.chance_per_mille(kept_per_mille)
 }
 
 fn base_latency_ns(latency: &DiskLatency, request: &DiskRequest) -> u64 {
