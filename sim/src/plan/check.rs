@@ -163,7 +163,7 @@ impl Plan {
                     if let LinkFault::Loss { per_mille } | LinkFault::Duplicate { per_mille } = kind {
                         ensure(*per_mille <= 1_000, place, || "more than 1,000 of 1,000".to_owned())?;
                     }
-                    if let LinkFault::StallChannel { channel } = kind {
+                    if let LinkFault::StallChannel { channel } | LinkFault::StallReceiver { channel } = kind {
                         let pool = |link: &&super::LinkPlan| (link.a, link.b) == ends;
                         let channels = self.links.iter().find(pool).map_or(0, |link| link.channels);
                         ensure(*channel < channels, place, || {
