@@ -145,7 +145,8 @@ fn a_death_whose_place_is_reached_only_after_quiescence_never_comes() {
     let quiet = support::watch(&plan);
     let operations = |until: u64| {
         let answered = quiet.of(EventKind::DiskAnswered);
-        answered.filter(|told| told.node == Some(RECEIVER) && told.at < SimTime::from_us(until)).count() as u64
+        answered.filter(|told| told.node == Some(RECEIVER) && told.at < SimTime::from_us(until)).count()
+            as u64
     };
     let operation = operations(plan.quiesce_us) + 3;
     assert!(operation < operations(plan.end_us), "the operation happens");

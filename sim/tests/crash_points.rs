@@ -59,8 +59,15 @@ fn at_steps(watched: &Watched, node: NodeId) -> Vec<When> {
     for step in Step::ALL {
         let word = format!("{} of batch", step.id());
         let reported = watched.of(EventKind::EngineStep).filter(|told| told.node == Some(node));
-        let times = u32::try_from(reported.filter(|told| told.text[35..].starts_with(&word)).count()).unwrap();
-        points.extend((1..=times).map(|count| When::Step { node, life, step: StepId(*step), table: None, count }));
+        let times =
+            u32::try_from(reported.filter(|told| told.text[35..].starts_with(&word)).count()).unwrap();
+        points.extend((1..=times).map(|count| When::Step {
+            node,
+            life,
+            step: StepId(*step),
+            table: None,
+            count,
+        }));
     }
     points
 }
@@ -106,14 +113,23 @@ fn at_steps_of_both(quiet: &Watched) -> Vec<(NodeId, When)> {
     of(SENDER).chain(of(RECEIVER)).collect()
 }
 
+fn at_least((operations, steps): (usize, usize), (least_operations, least_steps): (usize, usize)) {
+    println!("{operations} points at operations, {steps} at steps");
+    assert!(
+        operations >= least_operations,
+        "points at operations were lost: {operations} of {least_operations}"
+    );
+    assert!(steps >= least_steps, "points at steps were lost: {steps} of {least_steps}");
+}
+
 #[test]
 fn every_point_of_a_group_commit_holds_on_a_strict_disk() {
-    assert_eq!(every_point(DiskProfile::Strict), (0, 0));
+    at_least(every_point(DiskProfile::Strict), (408, 116));
 }
 
 #[test]
 fn every_point_of_a_group_commit_holds_on_an_ordered_disk() {
-    assert_eq!(every_point(DiskProfile::Ordered), (0, 0));
+    at_least(every_point(DiskProfile::Ordered), (408, 116));
 }
 
 #[test]
@@ -138,5 +154,6 @@ fn every_operation_of_a_recovery_after_a_power_failure_holds() {
             }
         }
     }
-    assert_eq!(tried, 0);
+    println!("{tried} points of recoveries");
+    assert!(tried >= 1_122, "points of a recovery were lost: {tried} of 1,122");
 }
