@@ -88,6 +88,7 @@ fn keep_panics_of_runs() {
 /// # Errors
 /// [`RunError`]. A broken law is no error: it is in the outcome.
 pub fn run(plan: &Plan, options: RunOptions) -> Result<Outcome, RunError> {
+    plan.check().map_err(|error| RunError::Plan(error.to_string()))?;
     let plan = Arc::new(plan.clone());
     let thread = std::thread::Builder::new().name(THREAD_NAME.to_owned());
     keep_panics_of_runs();

@@ -163,6 +163,13 @@ impl Plan {
                     if let LinkFault::Loss { per_mille } | LinkFault::Duplicate { per_mille } = kind {
                         ensure(*per_mille <= 1_000, place, || "more than 1,000 of 1,000".to_owned())?;
                     }
+                    if let LinkFault::StallChannel { channel } | LinkFault::StallReceiver { channel } = kind {
+                        let pool = |link: &&super::LinkPlan| (link.a, link.b) == ends;
+                        let channels = self.links.iter().find(pool).map_or(0, |link| link.channels);
+                        ensure(*channel < channels, place, || {
+                            format!("the pool has {channels} channels, and no channel {channel}")
+                        })?;
+                    }
                 }
                 FaultKind::Crash { node, .. }
                 | FaultKind::Disk { node, .. }
@@ -185,7 +192,15 @@ impl Plan {
                 ensure(count > 0, place, || "steps are counted from 1".to_owned())?;
                 self.node_exists(node, place)
             }
-            When::Operation { node, .. } | When::Poll { node, .. } => self.node_exists(node, place),
+            When::Operation { node, .. } => {
+                if let FaultKind::Crash { node: whose, .. } = fault.kind {
+                    ensure(whose == node, place, || {
+                        format!("an operation of {node} is struck by its own death, not {whose}'s")
+                    })?;
+                }
+                self.node_exists(node, place)
+            }
+            When::Poll { node, .. } => self.node_exists(node, place),
         }
     }
 

@@ -44,7 +44,7 @@ pub struct NodeState {
     pub(super) clock: Clock,
     pub(super) processor: Processor,
     pub(super) identity: Identity,
-    /// What is due at a paused machine.
+    /// What is due at a paused machine; kept over a death, since what was to happen to the next life is among it.
     pub(super) held: Vec<Due>,
     /// How the last life ended.
     last_death: Option<Death>,
@@ -53,7 +53,8 @@ pub struct NodeState {
     pub(super) during: Option<(Step, BatchNumber, Roles)>,
     /// Whether transitions have gathered in a batch that nobody has begun to write.
     pub(super) gathering: bool,
-    down_for: Option<usize>,
+    /// The crash of the plan that the node is down for, by its place.
+    pub(super) down_for: Option<usize>,
     /// Messages that the sending tasks of this life have taken and not sent.
     pub(super) in_hand: BTreeSet<MessageId>,
     /// Frames that lanes of this life have taken and not answered.
@@ -128,9 +129,8 @@ impl World {
         let wall = state.clock.wall_now(now);
         let machine = SimMachine::new(shared.clone(), node, life, Arc::clone(&state.state), ready, handle);
         state.machine = Some(machine.clone());
-        if let Some(fault) = state.down_for.take() {
-            let fault = self.plan.faults[fault].id;
-            self.record(&Event::FaultEnded { fault });
+        if let Some(index) = state.down_for.take() {
+            self.end_fault(index);
         }
         self.disks[node.index()].start_life();
         self.record(&Event::Booted { node, life, wall });
@@ -171,6 +171,7 @@ impl World {
         if self.nodes[node.index()].status == Status::Down {
             return;
         }
+        self.faults.turn_on(index);
         let fault = self.plan.faults[index].id;
         self.record(&Event::FaultBegan { fault });
         self.node(node).down_for = Some(index);
@@ -185,7 +186,6 @@ impl World {
         state.status = Status::Down;
         state.state.end();
         state.machine = None;
-        state.held.clear();
         let executor = state.executor;
         self.record(&Event::Died { node, life, death, during, gathering, fault });
         self.end_traffic(node);
