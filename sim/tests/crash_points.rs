@@ -4,6 +4,8 @@ mod support;
 
 use groundhog_engine::host::observe::Step;
 use groundhog_engine::streams::key::Class;
+use groundhog_sim::laws::LawKind;
+use groundhog_sim::ledger::LawSelection;
 use groundhog_sim::ledger::kind::EventKind;
 use groundhog_sim::plan::{Act, Action, Death, DiskProfile, Fault, FaultKind, Phase, Plan, StepId, When};
 use groundhog_sim::run::{RunOptions, run};
@@ -156,4 +158,25 @@ fn every_operation_of_a_recovery_after_a_power_failure_holds() {
     }
     println!("{tried} points of recoveries");
     assert!(tried >= 1_122, "points of a recovery were lost: {tried} of 1,122");
+}
+
+/// Whether some law over observed events alone is broken at some point of a commit with this flaw.
+fn convicts(flaw: &str, disk: DiskProfile) -> bool {
+    let mut plan = plan_of(disk);
+    plan.flaws = vec![flaw.to_owned()];
+    let run_with = |crashes: Vec<Fault>| {
+        let mut options = RunOptions::default();
+        options.ledger.laws = LawSelection::Kind(LawKind::Outcome);
+        run(&Plan { faults: crashes, ..plan.clone() }, options).expect("the plan runs")
+    };
+    assert!(run_with(Vec::new()).held(), "nothing is seen while nobody dies");
+    let points = at_operations_of_both(&watch(&plan));
+    points.iter().any(|(node, at)| !run_with(vec![crash(0, *node, *at, Death::Power)]).held())
+}
+
+#[test]
+fn a_commit_that_skips_a_flush_is_convicted_by_its_crash_points() {
+    for flaw in ["no-flush-before-rename", "no-directory-flush", "early-release", "resumed-at-last-used"] {
+        assert!(convicts(flaw, DiskProfile::Strict), "{flaw}");
+    }
 }

@@ -40,7 +40,6 @@ pub struct NodeState {
     pub(super) status: Status,
     pub(super) state: Arc<LifeState>,
     pub(super) executor: madsim::task::NodeId,
-    pub(super) machine: Option<SimMachine>,
     pub(super) clock: Clock,
     pub(super) processor: Processor,
     pub(super) identity: Identity,
@@ -69,7 +68,6 @@ impl NodeState {
             status: Status::Down,
             state: LifeState::new(),
             executor,
-            machine: None,
             clock: Clock::new(plan.clock),
             processor: Processor::new(plan.cores),
             identity,
@@ -128,7 +126,6 @@ impl World {
         let life = state.life;
         let wall = state.clock.wall_now(now);
         let machine = SimMachine::new(shared.clone(), node, life, Arc::clone(&state.state), ready, handle);
-        state.machine = Some(machine.clone());
         if let Some(index) = state.down_for.take() {
             self.end_fault(index);
         }
@@ -185,7 +182,6 @@ impl World {
         let (life, during, gathering) = (state.life, state.during.take(), state.gathering);
         state.status = Status::Down;
         state.state.end();
-        state.machine = None;
         let executor = state.executor;
         self.record(&Event::Died { node, life, death, during, gathering, fault });
         self.end_traffic(node);
