@@ -71,8 +71,13 @@ fn keep_panics_of_runs() {
         std::panic::set_hook(Box::new(move |panic| {
             if std::thread::current().name() != Some(THREAD_NAME) {
                 others(panic);
-            } else if let Some(place) = panic.location() {
-                PANICKED_AT.set(format!("{}:{}", place.file(), place.line()));
+            } else if std::env::var_os("RUST_BACKTRACE").is_some_and(|asked| asked == "full") {
+                eprintln!("in a run: {panic}\n{}", std::backtrace::Backtrace::force_capture());
+            }
+            if let Some(place) = panic.location() {
+                // The file's name alone: where the sources lie differs from machine to machine.
+                let file = place.file().rsplit('/').next().unwrap_or_default();
+                PANICKED_AT.set(format!("{file}:{}", place.line()));
             }
         }));
     });
