@@ -127,6 +127,8 @@ impl Plan {
     }
 
     fn check_actions(&self, links: &BTreeSet<(NodeId, NodeId)>) -> Result<(), PlanError> {
+        let in_order = self.actions.is_sorted_by_key(|action| action.id);
+        ensure(in_order, || "plan".to_owned(), || "its actions are not in order of id".to_owned())?;
         let mut frames = 0_u64;
         let mut ids = BTreeSet::new();
         for action in &self.actions {

@@ -4,8 +4,8 @@
 //! square, and every node does the same.
 
 use super::{
-    Act, Action, Burst, ClockPlan, Costs, Crypto, DiskLatency, DiskProfile, Engines, LinkPlan, NodePlan, Plan,
-    Profile,
+    Act, Action, Burst, ClockPlan, Costs, Crypto, DiskLatency, DiskProfile, Engines, LinkPlan, NodePlan,
+    Plan, Profile,
 };
 use crate::units::{ActionId, NodeId};
 use groundhog_engine::streams::key::Class;
@@ -87,12 +87,7 @@ const fn burst(to: NodeId, class: Class, count: u32, every_us: u64) -> Burst {
 /// Sends after the nodes have opened their stores.
 fn send(plan: &mut Plan, after_us: u64, node: u16, burst: Burst) {
     let id = ActionId(u32::try_from(plan.actions.len()).expect("16 actions a node"));
-    plan.actions.push(Action {
-        id,
-        at_us: OPEN_US + after_us,
-        node: NodeId(node),
-        act: Act::Send(burst),
-    });
+    plan.actions.push(Action { id, at_us: OPEN_US + after_us, node: NodeId(node), act: Act::Send(burst) });
 }
 
 /// Every store is open by then.
@@ -122,7 +117,9 @@ fn empty(nodes: u16, crypto: Crypto) -> Plan {
             transaction_lifetime_ms: 600_000,
             clock_tolerance_ms: 3_000,
         },
-        nodes: (0..nodes).map(|id| NodePlan { id: NodeId(id), cores: 8, clock: ClockPlan::default() }).collect(),
+        nodes: (0..nodes)
+            .map(|id| NodePlan { id: NodeId(id), cores: 8, clock: ClockPlan::default() })
+            .collect(),
         links: links(nodes),
         actions: Vec::new(),
         faults: Vec::new(),

@@ -191,7 +191,8 @@ pub fn assert_faults_ended(watched: &Watched) {
     let mut after = watched.told.iter().skip_while(|told| told.kind != EventKind::Quiesced);
     assert!(after.next().is_some(), "every run reaches quiescence");
     for told in after {
-        let of_fault = [began, ended, EventKind::Died].contains(&told.kind) || told.text.ends_with("(fault)");
+        let by_plan = told.kind == EventKind::Died && told.text.contains(", fault ");
+        let of_fault = [began, ended].contains(&told.kind) || by_plan || told.text.ends_with("(fault)");
         assert!(!of_fault, "after quiescence: {}", told.text);
     }
 }
