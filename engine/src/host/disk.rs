@@ -117,6 +117,7 @@ pub enum DiskRequest {
     List { path: DiskPath },
     FlushDirectory { path: DiskPath },
     LockDirectory { path: DiskPath },
+    RemoveDirectory { path: DiskPath },
 }
 
 /// What a successful operation gives.
