@@ -131,10 +131,10 @@ impl Table {
         }
         for row in self.rows.iter().filter(|row| row.used_up) {
             notes.push(format!(
-                "With {} in flight all {} prepared transactions were admitted after {}, before the row's time was over.",
+                "With {} in flight the bound of what one row admits was reached after {} admissions, in {}.",
                 row.in_flight,
                 count(row.admissions),
-                duration(u64::try_from(row.elapsed.as_nanos()).unwrap_or(u64::MAX)),
+                duration(ns(row.elapsed)),
             ));
         }
         notes
@@ -241,7 +241,7 @@ mod tests {
         let cells: Vec<_> = row.split_whitespace().collect();
         assert_eq!(cells[..2], ["8", "150"]);
         assert_eq!(cells[4..], ["-", "150", "us", "2.5", "2.0"]);
-        assert!(text.contains("ever reaches a disk") && text.contains("prepared"), "{text}");
+        assert!(text.contains("ever reaches a disk") && text.contains("bound of what one row"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
         assert!(table(1_000).rows.iter().all(|row| shown(&row.latency_ns, "p99").is_some()));
     }
