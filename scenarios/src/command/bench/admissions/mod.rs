@@ -26,7 +26,7 @@ use std::time::Duration;
 use table::Table;
 
 /// The engine on this machine's real disk: admissions a second and their latency, beside the rate at which the directory
-/// makes single records durable, measured before and after in the same run. All times are this machine's real time.
+/// makes single records durable, measured before and after each row. All times are this machine's real time.
 ///
 /// Timed is an admission from its call until its verdict is released, which is when everything that the verdict was
 /// computed from is durable. Transactions carry real Ed25519 signatures; they are signed and verified before anything is
@@ -41,7 +41,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1,8,64,512",
         value_parser = clap::value_parser!(u32).range(1..=4_096))]
     in_flight: Vec<u32>,
-    /// How long each row is timed, in seconds; the raw rate is measured for half of it, twice.
+    /// How long each row is timed, in seconds; the raw rate is measured for a quarter of it before and after each.
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = time)]
     seconds: Duration,
     /// Admit through so many streams that go on, in turn, where without it each admission opens a stream of its own:
@@ -94,6 +94,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, BenchError> {
         Ok(table) => {
             let printed = if arguments.json { table.json() } else { table.text(usize::from(text::width())) };
             text::out(&printed);
+            directory.remove();
             Ok(Exit::Held)
         }
         // What the disk refuses is this machine's; any other refusal of an honest transaction is the engine's.
@@ -119,21 +120,24 @@ async fn measured(arguments: &Arguments, directory: &Directory) -> Result<Table,
     };
     let progress = spinner();
     let record_bytes = row::record_bytes(base, load).await?;
-    let raw = || {
+    let raw = |place: usize| {
         progress.set_message("records one at a time");
-        raw::measure(base, record_bytes, onto, arguments.seconds / 2)
-            .map_err(|source| BenchError::Directory { path: base.to_owned(), source })
+        let directory = base.join(format!("raw-{place}"));
+        raw::measure(&directory, record_bytes, onto, arguments.seconds / 4)
+            .map_err(|source| BenchError::Directory { path: directory, source })
     };
-    let before = raw()?;
-    let mut rows = Vec::new();
-    for in_flight in &arguments.in_flight {
+    let (mut rows, mut before) = (Vec::new(), raw(0)?);
+    for (place, in_flight) in arguments.in_flight.iter().enumerate() {
         let say = |message| progress.set_message(message);
-        rows.push(row::measure(base, load, *in_flight, arguments.seconds, say).await?);
+        let name = format!("store-{place}");
+        let row = row::measure(base, &name, load, *in_flight, arguments.seconds, say).await?;
+        let after = raw(place + 1)?;
+        rows.push((row, before.and(after)));
+        before = after;
     }
-    let after = raw()?;
     progress.finish_and_clear();
     let (inside, file_system) = (directory.inside().to_owned(), directory::file_system(base));
-    Ok(Table { inside, file_system, load, record_bytes, before, after, rows })
+    Ok(Table { inside, file_system, load, record_bytes, rows })
 }
 
 /// Says on the standard error what is going on; hidden without a terminal.

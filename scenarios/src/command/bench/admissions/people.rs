@@ -4,8 +4,8 @@
 //! of that happens while an admission is timed.
 
 use groundhog_engine::flaws::Flaws;
-use groundhog_engine::host::native::NativeMachine;
 use groundhog_engine::host::Machine;
+use groundhog_engine::host::native::NativeMachine;
 use groundhog_engine::identity::Did;
 use groundhog_engine::identity::delegation::{Delegation, Signer};
 use groundhog_engine::identity::signing::{Crypto, KeyPair, sha256};

@@ -178,12 +178,13 @@ pub async fn record_bytes(base: &Path, load: Load) -> Result<usize, BenchError> 
 /// Measures one row in a store of its own. `say` is told what is going on.
 pub async fn measure(
     base: &Path,
+    name: &str,
     load: Load,
     in_flight: u32,
     time: Duration,
     say: impl Fn(String),
 ) -> Result<Row, BenchError> {
-    let store = Arc::new(Store::open(base, &format!("store-{in_flight}")).await?);
+    let store = Arc::new(Store::open(base, name).await?);
     let warm = (2 * u64::from(in_flight)).clamp(32, bound(load) / 2);
     say(format!("{in_flight} in flight: warming up"));
     let prepared = people::prepare(&store.machine, load, 0..warm);
