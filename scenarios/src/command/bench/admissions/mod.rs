@@ -4,6 +4,7 @@
 //! itself can do, measured in the same run.
 
 mod directory;
+pub mod kill;
 mod people;
 mod raw;
 mod row;
@@ -13,6 +14,7 @@ mod watching;
 use crate::exit::Exit;
 use crate::print::block::{self, Failure, FailureKind};
 use crate::print::text;
+use crate::target::TargetError;
 use clap::Args;
 use directory::Directory;
 use groundhog_engine::host::native::NativeError;
@@ -48,6 +50,22 @@ pub struct Arguments {
     /// the worst case, for each then writes a record of its own.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=STREAM_CAPACITY as i64))]
     streams: Option<u32>,
+    /// Instead of measuring: let a process reserve, sign and admit, end it with SIGKILL again and again, and show that
+    /// nothing was admitted twice and no sequence signed twice. Each life works over the store that the one before left,
+    /// and is handed transactions of earlier lives again; the last one is not killed, and is handed all of them. This is
+    /// the death of a process; a power loss, which also loses what was not flushed, is simulated by `groundhog run`.
+    #[arg(long, conflicts_with_all = ["in_flight", "seconds", "streams"])]
+    kill: bool,
+    /// How often it is killed.
+    #[arg(long, value_name = "N", default_value_t = 25, requires = "kill",
+        value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    rounds: u32,
+    /// What the moments of the kills are drawn from. They lie in real time: a seed repeats the draws, not the moments.
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "kill")]
+    seed: u64,
+    /// Switch a known-bad behaviour of the engine on; `groundhog list flaws` names them.
+    #[arg(long, value_name = "ID", requires = "kill")]
+    flaw: Vec<String>,
     /// As JSON.
     #[arg(long)]
     json: bool,
@@ -81,6 +99,9 @@ pub enum BenchError {
     /// An honest transaction, handed in for the first time, was not admitted.
     #[error("an honest transaction was refused: {0}")]
     Admit(#[from] AdmitError),
+    /// A name is wrong.
+    #[error(transparent)]
+    Name(#[from] TargetError),
     /// The system gave no threads.
     #[error("the runtime: {0}")]
     Runtime(std::io::Error),
@@ -88,6 +109,9 @@ pub enum BenchError {
 
 /// Runs it.
 pub fn main(arguments: &Arguments) -> Result<Exit, BenchError> {
+    if arguments.kill {
+        return kill::main(arguments);
+    }
     let directory = Directory::fresh(arguments.dir.as_deref())?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     match runtime.map_err(BenchError::Runtime)?.block_on(measured(arguments, &directory)) {
@@ -156,6 +180,13 @@ fn repeat(arguments: &Arguments) -> String {
     words.insert(0, program());
     if let Some(dir) = &arguments.dir {
         words.extend(["--dir".to_owned(), dir.display().to_string()]);
+    }
+    if arguments.kill {
+        words.push("--kill".to_owned());
+        let numbers = [("--rounds", u64::from(arguments.rounds)), ("--seed", arguments.seed)];
+        words.extend(numbers.iter().flat_map(|(option, number)| [(*option).to_owned(), number.to_string()]));
+        words.extend(arguments.flaw.iter().flat_map(|flaw| ["--flaw".to_owned(), flaw.clone()]));
+        return joined(&words);
     }
     let in_flight: Vec<String> = arguments.in_flight.iter().map(u32::to_string).collect();
     words.extend(["--in-flight".to_owned(), in_flight.join(",")]);
