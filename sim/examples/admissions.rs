@@ -20,5 +20,8 @@ fn main() {
     let batches: u64 = outcome.batch_sizes.values().sum();
     let records: u64 = outcome.batch_sizes.iter().map(|(size, count)| u64::from(*size) * count).sum();
     println!("fingerprint {fingerprint}");
-    println!("dispatched {} events {} batches {batches} records {records}", outcome.dispatched, outcome.events);
+    println!(
+        "dispatched {} events {} batches {batches} records {records}",
+        outcome.dispatched, outcome.events
+    );
 }

@@ -4,8 +4,8 @@
 //! square, and every node does the same.
 
 use super::{
-    Act, Action, Burst, ClockPlan, Costs, Crypto, DiskLatency, DiskProfile, Engines, LinkPlan, NodePlan, Plan,
-    Profile,
+    Act, Action, Burst, ClockPlan, Costs, Crypto, DiskLatency, DiskProfile, Engines, LinkPlan, NodePlan,
+    Plan, Profile,
 };
 use crate::units::{ActionId, NodeId};
 use groundhog_engine::streams::key::Class;
@@ -87,12 +87,7 @@ const fn burst(to: NodeId, class: Class, count: u32, every_us: u64) -> Burst {
 /// Sends after the nodes have opened their stores.
 fn send(plan: &mut Plan, after_us: u64, node: u16, burst: Burst) {
     let id = ActionId(u32::try_from(plan.actions.len()).expect("16 actions a node"));
-    plan.actions.push(Action {
-        id,
-        at_us: OPEN_US + after_us,
-        node: NodeId(node),
-        act: Act::Send(burst),
-    });
+    plan.actions.push(Action { id, at_us: OPEN_US + after_us, node: NodeId(node), act: Act::Send(burst) });
 }
 
 /// Every store is open by then.
@@ -122,7 +117,9 @@ fn empty(nodes: u16, crypto: Crypto) -> Plan {
             transaction_lifetime_ms: 600_000,
             clock_tolerance_ms: 3_000,
         },
-        nodes: (0..nodes).map(|id| NodePlan { id: NodeId(id), cores: 8, clock: ClockPlan::default() }).collect(),
+        nodes: (0..nodes)
+            .map(|id| NodePlan { id: NodeId(id), cores: 8, clock: ClockPlan::default() })
+            .collect(),
         links: links(nodes),
         actions: Vec::new(),
         faults: Vec::new(),
@@ -172,7 +169,7 @@ const fn profile() -> Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{RunOptions, run};
+    use crate::run::{RunOptions, run, run_transport_alone};
 
     #[test]
     fn every_plan_is_one_at_every_size_that_is_measured() {
@@ -180,6 +177,16 @@ mod tests {
             admissions(nodes, 3, Crypto::Ed25519).check().unwrap();
             messages(nodes, 7, 10_000).check().unwrap();
         }
+    }
+
+    #[test]
+    fn the_network_alone_delivers_every_message() {
+        let plan = messages(10, 400, 1_000);
+        let outcome = run_transport_alone(&plan, RunOptions::default()).unwrap();
+        assert!(outcome.held(), "{:?}", outcome.violations);
+        // A node is ready, a frame is sent, a frame is delivered; all faults end.
+        assert_eq!(outcome.events, 10 + 2 * 10 * 400 + 1);
+        assert_eq!((outcome.intended, outcome.dispatched), (0, 0));
     }
 
     #[test]

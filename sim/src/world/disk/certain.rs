@@ -17,8 +17,8 @@ impl Disk {
     /// Of a file with more than ten undecided sizes and sectors only the images of a flush after each operation are
     /// looked at, and a torn one is assumed besides.
     #[must_use]
-    pub fn certain(&self, path: &DiskPath) -> Certainty {
-        let Some(id) = self.entry_id(path.as_str()) else { return Certainty::Certain(Found::Absent) };
+    pub fn certain(&self, path: &str) -> Certainty {
+        let Some(id) = self.entry_id(path) else { return Certainty::Certain(Found::Absent) };
         let entry = &self.entries[id];
         if let (true, Some(inode)) = (entry.changes.is_empty(), entry.base)
             && let Node::File(content) = &self.inodes[inode].node
@@ -39,7 +39,8 @@ impl Disk {
     /// that name, `Some(None)` where it cannot be read. Enumerated as [`Disk::certain`] does.
     #[must_use]
     pub fn surviving(&self, path: &DiskPath) -> Vec<Option<Option<Bytes>>> {
-        let Some(id) = self.entry_id(path.as_str()) else { return vec![None] };
+        let path = path.as_str();
+        let Some(id) = self.entry_id(path) else { return vec![None] };
         let mut contents = Vec::new();
         self.each_survivor(path, id, &mut |inode, whole_up_to| match inode {
             None => contents.push(None),
@@ -92,7 +93,7 @@ impl Disk {
     }
 
     /// Gives `each` every inode that the path could lead to, and up to which operation the file is whole if it does.
-    fn each_survivor(&self, path: &DiskPath, id: u32, each: &mut dyn FnMut(Option<u32>, u64)) {
+    fn each_survivor(&self, path: &str, id: u32, each: &mut dyn FnMut(Option<u32>, u64)) {
         let entry = &self.entries[id];
         if self.may_lose_directory(path) {
             each(None, 0);
@@ -115,8 +116,7 @@ impl Disk {
     }
 
     /// Whether a directory above the path could be lost.
-    fn may_lose_directory(&self, path: &DiskPath) -> bool {
-        let mut path = path.as_str();
+    fn may_lose_directory(&self, mut path: &str) -> bool {
         while let Some(at) = path.rfind('/') {
             path = &path[..at];
             if self.entry_id(path).is_none_or(|entry| !self.entries[entry].changes.is_empty()) {
