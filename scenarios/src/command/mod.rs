@@ -112,6 +112,9 @@ pub enum CallError {
     /// Nothing was measured.
     #[error(transparent)]
     Bench(#[from] bench::admissions::BenchError),
+    /// The world's speed could not be measured.
+    #[error("{0}")]
+    BenchWorld(#[from] bench::world::BenchError),
     /// The world refused the plan, or failed.
     #[error("{0}")]
     Run(#[from] groundhog_sim::run::RunError),
