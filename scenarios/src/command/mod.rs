@@ -52,6 +52,9 @@ enum Command {
     List(list::Arguments),
     /// Say what a scenario, law, flaw, mark or limit is.
     Explain(explain::Arguments),
+    /// Work until it is killed: the other process of `bench admissions --kill`.
+    #[command(hide = true)]
+    BenchWorker(bench::admissions::kill::worker::Arguments),
     /// Run the plan on the standard input and say its checkpoints: the other process of `run --check`.
     #[command(hide = true)]
     SayCheckpoints(say_checkpoints::Arguments),
@@ -71,6 +74,7 @@ pub fn main() -> ExitCode {
         Some(Command::Convict(arguments)) => convict::main(&arguments),
         Some(Command::List(arguments)) => Ok(list::main(&arguments)),
         Some(Command::Explain(arguments)) => explain::main(&arguments),
+        Some(Command::BenchWorker(arguments)) => Ok(bench::admissions::kill::worker::main(&arguments)),
         Some(Command::SayCheckpoints(arguments)) => Ok(say_checkpoints::main(&arguments)),
         None => {
             text::out(INTRODUCTION);
@@ -108,6 +112,9 @@ pub enum CallError {
     /// Nothing was measured.
     #[error(transparent)]
     Bench(#[from] bench::admissions::BenchError),
+    /// The world's speed could not be measured.
+    #[error("{0}")]
+    BenchWorld(#[from] bench::world::BenchError),
     /// The world refused the plan, or failed.
     #[error("{0}")]
     Run(#[from] groundhog_sim::run::RunError),

@@ -169,7 +169,7 @@ const fn profile() -> Profile {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::{RunOptions, run};
+    use crate::run::{RunOptions, run, run_transport_alone};
 
     #[test]
     fn every_plan_is_one_at_every_size_that_is_measured() {
@@ -177,6 +177,16 @@ mod tests {
             admissions(nodes, 3, Crypto::Ed25519).check().unwrap();
             messages(nodes, 7, 10_000).check().unwrap();
         }
+    }
+
+    #[test]
+    fn the_network_alone_delivers_every_message() {
+        let plan = messages(10, 400, 1_000);
+        let outcome = run_transport_alone(&plan, RunOptions::default()).unwrap();
+        assert!(outcome.held(), "{:?}", outcome.violations);
+        // A node is ready, a frame is sent, a frame is delivered; all faults end.
+        assert_eq!(outcome.events, 10 + 2 * 10 * 400 + 1);
+        assert_eq!((outcome.intended, outcome.dispatched), (0, 0));
     }
 
     #[test]

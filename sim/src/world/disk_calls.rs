@@ -250,5 +250,6 @@ pub(super) const fn operation_of(request: &DiskRequest) -> DiskOperation {
         DiskRequest::List { .. } => DiskOperation::List,
         DiskRequest::FlushDirectory { .. } => DiskOperation::FlushDirectory,
         DiskRequest::LockDirectory { .. } => DiskOperation::LockDirectory,
+        DiskRequest::RemoveDirectory { .. } => DiskOperation::RemoveDirectory,
     }
 }

@@ -3,7 +3,6 @@
 //! Promise: what a dead life did stays done, what it had not done stays undone, and nothing of it happens later; a
 //! process crash keeps the wall clock and the page cache, a power failure keeps only what was durable or survives by chance.
 
-use super::World;
 use super::clock::Clock;
 use super::disk_calls::survives;
 use super::machine::SimMachine;
@@ -11,13 +10,15 @@ use super::node::{self, Identity};
 use super::processor::Processor;
 use super::tasks::LifeState;
 use super::timeline::Due;
+use super::{Program, World};
 use crate::draw::Purpose;
 use crate::ledger::event::Event;
 use crate::plan::{Death, NodePlan};
 use crate::units::{FaultId, FrameNumber, Life, MessageId, NodeId};
 use groundhog_engine::host::Host;
 use groundhog_engine::host::observe::{BatchNumber, Roles, Step};
-use std::collections::{BTreeMap, BTreeSet};
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
 
 /// How soon a node whose engines did not open is started again.
@@ -55,9 +56,9 @@ pub struct NodeState {
     /// The crash of the plan that the node is down for, by its place.
     pub(super) down_for: Option<usize>,
     /// Messages that the sending tasks of this life have taken and not sent.
-    pub(super) in_hand: BTreeSet<MessageId>,
+    pub(super) in_hand: IndexSet<MessageId, FxBuildHasher>,
     /// Frames that lanes of this life have taken and not answered.
-    pub(super) frames_in_hand: BTreeMap<FrameNumber, Option<MessageId>>,
+    pub(super) frames_in_hand: IndexMap<FrameNumber, Option<MessageId>, FxBuildHasher>,
 }
 
 impl NodeState {
@@ -77,8 +78,8 @@ impl NodeState {
             during: None,
             gathering: false,
             down_for: None,
-            in_hand: BTreeSet::new(),
-            frames_in_hand: BTreeMap::new(),
+            in_hand: IndexSet::default(),
+            frames_in_hand: IndexMap::default(),
         }
     }
 
@@ -106,6 +107,9 @@ impl World {
     pub(super) fn boot(&mut self, node: NodeId) {
         if self.nodes[node.index()].status != Status::Down {
             return;
+        }
+        if self.program == Program::TransportAlone {
+            return self.boot_transport(node);
         }
         let now = self.now();
         let shared = self.shared();

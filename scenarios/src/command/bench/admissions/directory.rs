@@ -2,7 +2,11 @@
 
 use super::BenchError;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
+
+/// Threads that remove files.
+const REMOVERS: usize = 16;
 
 /// A fresh directory, removed when dropped.
 pub struct Directory {
@@ -41,10 +45,44 @@ impl Directory {
         &self.inside
     }
 
+    /// Removes it. Several threads at once, for a file system may let each removal of a flushed file wait.
+    pub fn remove(self) {
+        let files = Mutex::new(files_below(self.path()).unwrap_or_default());
+        std::thread::scope(|scope| {
+            for _ in 0..REMOVERS {
+                scope.spawn(|| {
+                    let next = || files.lock().unwrap_or_else(PoisonError::into_inner).pop();
+                    while let Some(file) = next() {
+                        // What stays is removed, or told, with the directory.
+                        let _ = std::fs::remove_file(file);
+                    }
+                });
+            }
+        });
+        let path = self.path().to_owned();
+        if let Err(error) = self.fresh.close() {
+            eprintln!("warning: {} is left behind: {error}", path.display());
+        }
+    }
+
     /// Leaves it there, for whoever looks into what went wrong.
     pub fn keep(self) -> PathBuf {
         self.fresh.keep()
     }
+}
+
+/// Every file in the directories of `directory`.
+fn files_below(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            files.extend(files_below(&entry.path())?);
+        } else {
+            files.push(entry.path());
+        }
+    }
+    Ok(files)
 }
 
 /// The kind of file system that holds `path`, such as `ext4`; `None` where the system does not say.
@@ -89,7 +127,9 @@ mod tests {
         let outer = tempfile::tempdir().expect("a directory");
         let fresh = Directory::fresh(Some(outer.path())).expect("it can be written");
         assert!(fresh.path().is_dir());
-        drop(fresh);
+        std::fs::create_dir(fresh.path().join("store")).expect("it can be written");
+        std::fs::write(fresh.path().join("store/record"), "x").expect("it can be written");
+        fresh.remove();
         assert_eq!(std::fs::read_dir(outer.path()).expect("it is there").count(), 0);
         let nowhere = outer.path().join("nowhere");
         let refused = Directory::fresh(Some(&nowhere)).err().expect("it is not there").to_string();

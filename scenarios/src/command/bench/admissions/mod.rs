@@ -4,6 +4,7 @@
 //! itself can do, measured in the same run.
 
 mod directory;
+pub mod kill;
 mod people;
 mod raw;
 mod row;
@@ -13,6 +14,7 @@ mod watching;
 use crate::exit::Exit;
 use crate::print::block::{self, Failure, FailureKind};
 use crate::print::text;
+use crate::target::TargetError;
 use clap::Args;
 use directory::Directory;
 use groundhog_engine::host::native::NativeError;
@@ -26,7 +28,7 @@ use std::time::Duration;
 use table::Table;
 
 /// The engine on this machine's real disk: admissions a second and their latency, beside the rate at which the directory
-/// makes single records durable, measured before and after in the same run. All times are this machine's real time.
+/// makes single records durable, measured before and after each row. All times are this machine's real time.
 ///
 /// Timed is an admission from its call until its verdict is released, which is when everything that the verdict was
 /// computed from is durable. Transactions carry real Ed25519 signatures; they are signed and verified before anything is
@@ -41,13 +43,29 @@ pub struct Arguments {
     #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "1,8,64,512",
         value_parser = clap::value_parser!(u32).range(1..=4_096))]
     in_flight: Vec<u32>,
-    /// How long each row is timed, in seconds; the raw rate is measured for half of it, twice.
+    /// How long each row is timed, in seconds; the raw rate is measured for a quarter of it before and after each.
     #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = time)]
     seconds: Duration,
     /// Admit through so many streams that go on, in turn, where without it each admission opens a stream of its own:
     /// the worst case, for each then writes a record of its own.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=STREAM_CAPACITY as i64))]
     streams: Option<u32>,
+    /// Instead of measuring: let a process reserve, sign and admit, end it with SIGKILL again and again, and show that
+    /// nothing was admitted twice and no sequence signed twice. Each life works over the store that the one before left,
+    /// and is handed transactions of earlier lives again; the last one is not killed, and is handed all of them. This is
+    /// the death of a process; a power loss, which also loses what was not flushed, is simulated by `groundhog run`.
+    #[arg(long, conflicts_with_all = ["in_flight", "seconds", "streams"])]
+    kill: bool,
+    /// How often it is killed.
+    #[arg(long, value_name = "N", default_value_t = 25, requires = "kill",
+        value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    rounds: u32,
+    /// What the moments of the kills are drawn from. They lie in real time: a seed repeats the draws, not the moments.
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "kill")]
+    seed: u64,
+    /// Switch a known-bad behaviour of the engine on; `groundhog list flaws` names them.
+    #[arg(long, value_name = "ID", requires = "kill")]
+    flaw: Vec<String>,
     /// As JSON.
     #[arg(long)]
     json: bool,
@@ -81,6 +99,9 @@ pub enum BenchError {
     /// An honest transaction, handed in for the first time, was not admitted.
     #[error("an honest transaction was refused: {0}")]
     Admit(#[from] AdmitError),
+    /// A name is wrong.
+    #[error(transparent)]
+    Name(#[from] TargetError),
     /// The system gave no threads.
     #[error("the runtime: {0}")]
     Runtime(std::io::Error),
@@ -88,12 +109,16 @@ pub enum BenchError {
 
 /// Runs it.
 pub fn main(arguments: &Arguments) -> Result<Exit, BenchError> {
+    if arguments.kill {
+        return kill::main(arguments);
+    }
     let directory = Directory::fresh(arguments.dir.as_deref())?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     match runtime.map_err(BenchError::Runtime)?.block_on(measured(arguments, &directory)) {
         Ok(table) => {
             let printed = if arguments.json { table.json() } else { table.text(usize::from(text::width())) };
             text::out(&printed);
+            directory.remove();
             Ok(Exit::Held)
         }
         // What the disk refuses is this machine's; any other refusal of an honest transaction is the engine's.
@@ -119,21 +144,24 @@ async fn measured(arguments: &Arguments, directory: &Directory) -> Result<Table,
     };
     let progress = spinner();
     let record_bytes = row::record_bytes(base, load).await?;
-    let raw = || {
+    let raw = |place: usize| {
         progress.set_message("records one at a time");
-        raw::measure(base, record_bytes, onto, arguments.seconds / 2)
-            .map_err(|source| BenchError::Directory { path: base.to_owned(), source })
+        let directory = base.join(format!("raw-{place}"));
+        raw::measure(&directory, record_bytes, onto, arguments.seconds / 4)
+            .map_err(|source| BenchError::Directory { path: directory, source })
     };
-    let before = raw()?;
-    let mut rows = Vec::new();
-    for in_flight in &arguments.in_flight {
+    let (mut rows, mut before) = (Vec::new(), raw(0)?);
+    for (place, in_flight) in arguments.in_flight.iter().enumerate() {
         let say = |message| progress.set_message(message);
-        rows.push(row::measure(base, load, *in_flight, arguments.seconds, say).await?);
+        let name = format!("store-{place}");
+        let row = row::measure(base, &name, load, *in_flight, arguments.seconds, say).await?;
+        let after = raw(place + 1)?;
+        rows.push((row, before.and(after)));
+        before = after;
     }
-    let after = raw()?;
     progress.finish_and_clear();
     let (inside, file_system) = (directory.inside().to_owned(), directory::file_system(base));
-    Ok(Table { inside, file_system, load, record_bytes, before, after, rows })
+    Ok(Table { inside, file_system, load, record_bytes, rows })
 }
 
 /// Says on the standard error what is going on; hidden without a terminal.
@@ -152,6 +180,13 @@ fn repeat(arguments: &Arguments) -> String {
     words.insert(0, program());
     if let Some(dir) = &arguments.dir {
         words.extend(["--dir".to_owned(), dir.display().to_string()]);
+    }
+    if arguments.kill {
+        words.push("--kill".to_owned());
+        let numbers = [("--rounds", u64::from(arguments.rounds)), ("--seed", arguments.seed)];
+        words.extend(numbers.iter().flat_map(|(option, number)| [(*option).to_owned(), number.to_string()]));
+        words.extend(arguments.flaw.iter().flat_map(|flaw| ["--flaw".to_owned(), flaw.clone()]));
+        return joined(&words);
     }
     let in_flight: Vec<String> = arguments.in_flight.iter().map(u32::to_string).collect();
     words.extend(["--in-flight".to_owned(), in_flight.join(",")]);

@@ -30,11 +30,10 @@ impl Raw {
     }
 }
 
-/// For `time`, and at least once: a file of `bytes` bytes is created, written, flushed and renamed in a directory of its
-/// own below `base`, and that directory is flushed. The directory is removed afterwards.
-pub fn measure(base: &Path, bytes: usize, onto: Onto, time: Duration) -> io::Result<Raw> {
-    let directory = base.join("raw");
-    fs::create_dir(&directory)?;
+/// For `time`, and at least once: a file of `bytes` bytes is created, written, flushed and renamed in the fresh
+/// `directory`, and that is flushed. The files stay, for removing them may take longer than writing them.
+pub fn measure(directory: &Path, bytes: usize, onto: Onto, time: Duration) -> io::Result<Raw> {
+    fs::create_dir(directory)?;
     let content = vec![0x5a; bytes];
     let began = Instant::now();
     let mut raw = Raw::default();
@@ -43,10 +42,9 @@ pub fn measure(base: &Path, bytes: usize, onto: Onto, time: Duration) -> io::Res
             Onto::Free => format!("{:040x}", raw.records),
             Onto::Same => format!("{:040x}", 0),
         };
-        durably(&directory, &name, &content)?;
+        durably(directory, &name, &content)?;
         raw = Raw { records: raw.records + 1, elapsed: began.elapsed() };
     }
-    fs::remove_dir_all(&directory)?;
     Ok(raw)
 }
 
@@ -65,12 +63,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_writes_at_least_once_and_leaves_nothing() {
+    fn it_writes_at_least_once_and_whole_files_under_the_names_asked_for() {
         let base = tempfile::tempdir().expect("a directory");
-        for onto in [Onto::Free, Onto::Same] {
-            let raw = measure(base.path(), 300, onto, Duration::ZERO).expect("it can be written");
-            assert!(raw.records == 1 && raw.elapsed > Duration::ZERO);
+        for (name, onto) in [("free", Onto::Free), ("same", Onto::Same)] {
+            let directory = base.path().join(name);
+            let raw = measure(&directory, 300, onto, Duration::from_millis(30)).expect("it can be written");
+            assert!(raw.records >= 1 && raw.elapsed >= Duration::from_millis(30));
+            let lengths: Vec<_> = fs::read_dir(&directory)
+                .expect("it is there")
+                .map(|entry| entry.and_then(|entry| entry.metadata()).expect("it is there").len())
+                .collect();
+            assert!(lengths.iter().all(|length| *length == 300));
+            assert_eq!(lengths.len() as u64, if onto == Onto::Free { raw.records } else { 1 });
         }
-        assert_eq!(fs::read_dir(base.path()).expect("it is there").count(), 0);
     }
 }

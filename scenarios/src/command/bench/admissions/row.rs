@@ -23,6 +23,9 @@ use std::time::{Duration, Instant};
 /// Transactions that one row prepares at most where streams go on.
 const PREPARED_MAX: u64 = 20_000;
 
+/// The longest latency that is told from a longer one: ten minutes.
+const LATENCY_MAX_NS: u64 = 600_000_000_000;
+
 /// Transactions of a load that a row may use: a table holds no more fresh streams.
 const fn bound(load: Load) -> u64 {
     match load {
@@ -91,8 +94,34 @@ pub struct Row {
     pub latency_ns: Histogram<u64>,
     /// Its batches.
     pub counted: Counted,
-    /// Whether it ended because the prepared transactions were used up, before its time.
+    /// Whether it ended before its time, at the bound of what a row may admit.
     pub used_up: bool,
+}
+
+impl Row {
+    fn empty(in_flight: u32) -> Self {
+        let latency_ns = Histogram::new_with_bounds(1, LATENCY_MAX_NS, 3).expect("the bounds are in order");
+        let (admissions, elapsed, counted) = Default::default();
+        Self { in_flight, admissions, elapsed, latency_ns, counted, used_up: false }
+    }
+
+    /// Another stretch of the same row.
+    fn absorb(&mut self, more: &Self) {
+        self.admissions += more.admissions;
+        self.elapsed += more.elapsed;
+        self.latency_ns.add(&more.latency_ns).expect("both have the same bounds");
+        self.counted = Counted {
+            batches: self.counted.batches + more.counted.batches,
+            records: self.counted.records + more.counted.records,
+            transitions: self.counted.transitions + more.counted.transitions,
+        };
+    }
+
+    /// How many admissions `time` has room for, at this row's rate.
+    fn would_admit_in(&self, time: Duration) -> u64 {
+        let admissions = u128::from(self.admissions) * time.as_nanos() / self.elapsed.as_nanos().max(1);
+        u64::try_from(admissions).unwrap_or(u64::MAX)
+    }
 }
 
 /// A store that is written to, and how.
@@ -149,31 +178,38 @@ pub async fn record_bytes(base: &Path, load: Load) -> Result<usize, BenchError> 
 /// Measures one row in a store of its own. `say` is told what is going on.
 pub async fn measure(
     base: &Path,
+    name: &str,
     load: Load,
     in_flight: u32,
     time: Duration,
     say: impl Fn(String),
 ) -> Result<Row, BenchError> {
-    let store = Arc::new(Store::open(base, &format!("store-{in_flight}")).await?);
-    // What is admitted first also tells how many transactions will be needed.
+    let store = Arc::new(Store::open(base, name).await?);
     let warm = (2 * u64::from(in_flight)).clamp(32, bound(load) / 2);
     say(format!("{in_flight} in flight: warming up"));
     let prepared = people::prepare(&store.machine, load, 0..warm);
-    let before = closed_loop(&store, prepared, in_flight, Duration::MAX).await?;
-    let rate_needs = u128::from(warm) * time.as_nanos() * 3 / (2 * before.elapsed.as_nanos().max(1));
-    let needed = u64::try_from(rate_needs).unwrap_or(u64::MAX).max(2 * u64::from(in_flight));
-    let to = warm.saturating_add(needed).min(bound(load));
-    say(format!("{in_flight} in flight: signing and verifying {} transactions", to - warm));
-    let prepared = people::prepare(&store.machine, load, warm..to);
-    say(format!("{in_flight} in flight: admitting"));
-    closed_loop(&store, prepared, in_flight, time).await
+    let mut last = closed_loop(&store, prepared, in_flight, Duration::MAX).await?;
+    let (mut row, mut prepared_to) = (Row::empty(in_flight), warm);
+    // In stretches: how fast the last one was tells how many transactions to prepare for the rest of the time.
+    while row.elapsed < time && prepared_to < bound(load) {
+        let left = time - row.elapsed;
+        let more = last.would_admit_in(left).saturating_mul(3) / 2;
+        let to = prepared_to.saturating_add(more.max(2 * u64::from(in_flight))).min(bound(load));
+        say(format!("{in_flight} in flight: signing and verifying {} transactions", to - prepared_to));
+        let prepared = people::prepare(&store.machine, load, prepared_to..to);
+        say(format!("{in_flight} in flight: admitting"));
+        last = closed_loop(&store, prepared, in_flight, left).await?;
+        row.absorb(&last);
+        prepared_to = to;
+    }
+    row.used_up = row.elapsed < time;
+    Ok(row)
 }
 
 /// What is admitted next, and whether anything is.
 struct Source {
     prepared: std::vec::IntoIter<Verified>,
     until: Option<Instant>,
-    used_up: bool,
 }
 
 impl Source {
@@ -183,10 +219,7 @@ impl Source {
         if self.until.is_some_and(|until| now >= until) {
             return None;
         }
-        let Some(verified) = self.prepared.next() else {
-            self.used_up = true;
-            return None;
-        };
+        let verified = self.prepared.next()?;
         let now = Instant::now();
         let admitting = store.admit(&verified);
         Some((now, verified, admitting))
@@ -203,30 +236,23 @@ async fn closed_loop(
     let counted = store.batches.counted();
     let began = Instant::now();
     let until = began.checked_add(time);
-    let source = Source { prepared: prepared.into_iter(), until, used_up: false };
-    let source = Arc::new(Mutex::new(source));
+    let source = Arc::new(Mutex::new(Source { prepared: prepared.into_iter(), until }));
     let share = admissions.div_ceil(in_flight as usize);
     let tasks: Vec<_> = (0..in_flight)
         .map(|_| tokio::spawn(one_after_the_other(Arc::clone(store), Arc::clone(&source), share)))
         .collect();
-    let mut latency_ns = Histogram::new(3).expect("three figures are allowed");
-    let mut last = began;
+    let (mut row, mut last) = (Row::empty(in_flight), began);
     for task in tasks {
         let (latencies, ended) = task.await.map_err(std::io::Error::other).map_err(BenchError::Runtime)??;
         for latency in latencies {
-            latency_ns.saturating_record(latency);
+            row.latency_ns.saturating_record(latency);
         }
         last = last.max(ended);
     }
-    let used_up = source.lock().unwrap_or_else(PoisonError::into_inner).used_up;
-    Ok(Row {
-        in_flight,
-        admissions: latency_ns.len(),
-        elapsed: last - began,
-        latency_ns,
-        counted: store.batches.counted().since(counted),
-        used_up: used_up && until.is_some_and(|until| last < until),
-    })
+    row.admissions = row.latency_ns.len();
+    row.elapsed = last - began;
+    row.counted = store.batches.counted().since(counted);
+    Ok(row)
 }
 
 /// Admits one transaction after the other; gives the latencies in nanoseconds, and when the last was released.
