@@ -18,12 +18,16 @@ use std::sync::Arc;
 /// The limit that stands for honest delegations that a wrong clock made look expired or unborn.
 pub const EXPIRED_BY_CLOCK: &str = "expired-by-clock";
 
+/// A batch that failed at the last moment takes what gathers on top of it along until it is undone: some disk operations.
+const SETTLING_NS: u64 = 10_000_000;
+
 /// See the module.
 pub struct Delivered {
     plan: Arc<Plan>,
     fates: Fates,
     ready: PerNode<bool>,
-    quiesced: bool,
+    /// When every fault had ended, and what the last ones did was undone.
+    settled: Option<SimTime>,
     due: Vec<(MessageId, NodeId, NodeId, Class)>,
     relayed: BTreeSet<(NodeId, NodeId, Class)>,
     wrong_clocks: BTreeSet<NodeId>,
@@ -55,7 +59,7 @@ impl Delivered {
         Self {
             fates: Fates::new(plan),
             ready: PerNode::default(),
-            quiesced: false,
+            settled: None,
             due: Vec::new(),
             relayed: relayed.collect(),
             wrong_clocks: stepped.chain(off.map(|node| node.id)).collect(),
@@ -96,13 +100,13 @@ impl Law for Delivered {
     law_identity!(Outcome reads Booted, Ready, Died, Quiesced, Intended, NotSent, ReserveAnswered, Exposed, FrameSent,
         FrameLost, FrameDelivered, Relayed, Unverified, Arrived, Answered, AdmissionAbandoned, Dispatched);
 
-    fn event(&mut self, _at: SimTime, event: &Event<'_>, _view: &dyn View, _broken: &mut Vec<Violation>) {
+    fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, _broken: &mut Vec<Violation>) {
         match event {
             Event::Ready { node, .. } => *self.ready.at(*node) = true,
             Event::Died { node, .. } | Event::Booted { node, .. } => *self.ready.at(*node) = false,
-            Event::Quiesced => self.quiesced = true,
+            Event::Quiesced => self.settled = Some(at.plus_ns(SETTLING_NS)),
             Event::Intended { message, node, to, class }
-                if self.quiesced
+                if self.settled.is_some_and(|settled| settled <= at)
                     && *self.ready.at(*node)
                     && *self.ready.at(*to)
                     && self.relay_of(*message).is_none_or(|relay| *self.ready.at(relay)) =>
@@ -112,7 +116,7 @@ impl Law for Delivered {
             _ => {}
         }
         // Which life a node is in is needed from the beginning; what became of messages only from quiescence on.
-        if self.quiesced || matches!(event, Event::Booted { .. } | Event::Died { .. }) {
+        if self.settled.is_some() || matches!(event, Event::Booted { .. } | Event::Died { .. }) {
             self.fates.event(event);
         }
     }
@@ -146,12 +150,14 @@ mod tests {
     use groundhog_engine::streams::window::VerdictKind;
 
     fn after_quiescence(ending: impl FnOnce(&mut Ledger<Delivered>)) -> Vec<String> {
-        let mut ledger = Ledger::over(Delivered::new(&Ledger::setting_of(plan_of_a_burst(1, 3, 2))));
+        let mut ledger = Ledger::over(Delivered::new(&Ledger::setting_of(plan_of_a_burst(1, 3, 3))));
         ledger.restarted(1);
         ledger.restarted(3);
         let (node, to, class) = (NodeId(1), NodeId(3), Class::Application);
         ledger.event(&Event::Intended { message: message(0), node, to, class });
         ledger.event(&Event::Quiesced);
+        ledger.event(&Event::Intended { message: message(2), node, to, class });
+        ledger.wait_us(SETTLING_NS / 1_000);
         ledger.event(&Event::Intended { message: message(1), node, to, class });
         ending(&mut ledger);
         ledger.finish()
@@ -183,7 +189,7 @@ mod tests {
         assert_eq!(after_quiescence(not_sent(LossCause::FailedBatch)).len(), 1);
         assert_eq!(after_quiescence(not_sent(LossCause::Unverified)).len(), 1);
         let saw = after_quiescence(|_| ());
-        assert_eq!(saw.len(), 1, "the message of before quiescence is not judged");
+        assert_eq!(saw.len(), 1, "messages of before quiescence, or at once after it, are not judged");
         assert!(saw[0].starts_with("message 0#1 from node 1 to node 3 in application"), "{saw:?}");
     }
 }
