@@ -90,7 +90,7 @@ impl Report<'_> {
         }
         text.push('\n');
         for (label, words) in self.facts() {
-            let _ = writeln!(text, "  {label:<15} {}", wrapped(&words, width - 18, 18));
+            let _ = writeln!(text, "  {label:<15} {}", wrapped(&words, width, 18));
         }
         text
     }

@@ -17,13 +17,13 @@ use std::time::{Duration, Instant};
 const ROUND_MAX_MS: u64 = 280;
 
 /// The most lines after which a worker is killed.
-const LINES_MAX: u64 = 250;
+const LINES_MAX: u64 = 400;
 
 /// How long the last worker, which is not killed, may take.
 const LAST_MAX: Duration = Duration::from_secs(55);
 
 /// Transactions of the life before that are handed in again, and how many drawn from all lives.
-const AGAIN: (usize, usize) = (96, 32);
+const AGAIN: (usize, usize) = (40, 16);
 
 /// Transactions that the last worker is handed again at most: the latest.
 const AGAIN_AT_THE_END: usize = 50_000;
