@@ -14,7 +14,6 @@ pub struct Arguments {
 
 #[derive(Subcommand)]
 enum Bench {
-    /// Admissions a second by the engine on this machine's real disk, and what a killed process leaves.
     Admissions(admissions::Arguments),
 }
 

@@ -47,7 +47,7 @@ pub struct Arguments {
         value_parser = clap::value_parser!(u32).range(1..=4_096))]
     in_flight: Vec<u32>,
     /// How long each row is timed, in seconds; the raw rate is measured for a quarter of it before and after each.
-    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = time)]
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = time)]
     seconds: Duration,
     /// Admit through so many streams that go on, in turn, where without it each admission opens a stream of its own:
     /// the worst case, for each then writes a record of its own.
