@@ -205,6 +205,15 @@ impl Host {
         self.done(DiskRequest::CreateDirectory { path: path.clone() }).await
     }
 
+    /// Removes an empty directory, whose lock ends with it. The root is never removed.
+    ///
+    /// # Errors
+    /// [`DiskError`] of the operation; its kind is `WrongKind` for a directory that is not empty, for what is not a
+    /// directory, and for the root; `Locked` where another process holds it.
+    pub async fn remove_directory(&self, path: &DiskPath) -> Result<(), DiskError> {
+        self.done(DiskRequest::RemoveDirectory { path: path.clone() }).await
+    }
+
     /// The names in a directory with their kinds and lengths, in the order of their names.
     ///
     /// # Errors

@@ -30,6 +30,29 @@ pub(crate) enum Seen {
     Transition(TransitionNumber, RecordName, Decision, Option<BatchNumber>),
 }
 
+/// An operation to fail, with or without its effect.
+struct Failure {
+    verb: &'static str,
+    on: On,
+    kind: DiskErrorKind,
+    after_effect: bool,
+}
+
+enum On {
+    PathWith(String),
+    Path(DiskPath),
+}
+
+impl Failure {
+    fn strikes(&self, verb: &'static str, path: &DiskPath) -> bool {
+        let path_fits = match &self.on {
+            On::PathWith(part) => path.as_str().contains(part.as_str()),
+            On::Path(this) => path == this,
+        };
+        self.verb == verb && path_fits
+    }
+}
+
 #[derive(Default)]
 struct Disk {
     files: BTreeMap<DiskPath, Bytes>,
@@ -39,8 +62,8 @@ struct Disk {
     last_handle: u64,
     log: Vec<String>,
     seen: Vec<Seen>,
-    /// Verb and part of a path of operations to fail, each once, with or without their effect.
-    failures: Vec<(&'static str, String, DiskErrorKind, bool)>,
+    /// Operations to fail, each once.
+    failures: Vec<Failure>,
     tasks: Vec<tokio::task::AbortHandle>,
 }
 
@@ -77,12 +100,20 @@ impl TestMachine {
 
     /// The next operation of this verb on a path that contains `part` fails, without any effect.
     pub(crate) fn fail(&self, verb: &'static str, part: &str, kind: DiskErrorKind) {
-        self.locked().failures.push((verb, part.to_owned(), kind, false));
+        let on = On::PathWith(part.to_owned());
+        self.locked().failures.push(Failure { verb, on, kind, after_effect: false });
+    }
+
+    /// The next operation of this verb on this very path fails, without any effect.
+    pub(crate) fn fail_at(&self, verb: &'static str, path: &DiskPath, kind: DiskErrorKind) {
+        let on = On::Path(path.clone());
+        self.locked().failures.push(Failure { verb, on, kind, after_effect: false });
     }
 
     /// The same, after its effect.
     pub(crate) fn fail_after_effect(&self, verb: &'static str, part: &str, kind: DiskErrorKind) {
-        self.locked().failures.push((verb, part.to_owned(), kind, true));
+        let on = On::PathWith(part.to_owned());
+        self.locked().failures.push(Failure { verb, on, kind, after_effect: true });
     }
 
     /// Takes one failure back that has not happened; `false` where none is left.
@@ -145,13 +176,10 @@ impl Disk {
     fn perform(&mut self, request: DiskRequest) -> Result<DiskAnswer, DiskError> {
         let (verb, path) = self.describe(&request);
         self.log.push(format!("{verb} {path}"));
-        let failure = self
-            .failures
-            .iter()
-            .position(|(failing, part, _, _)| *failing == verb && path.as_str().contains(part.as_str()));
+        let failure = self.failures.iter().position(|failure| failure.strikes(verb, &path));
         let error = |kind| Err(DiskError { kind, operation: verb, path: path.clone() });
         if let Some(at) = failure {
-            let (_, _, kind, after_effect) = self.failures.remove(at);
+            let Failure { kind, after_effect, .. } = self.failures.remove(at);
             if after_effect {
                 self.effect(request).expect("the effect itself succeeds");
             }
@@ -175,6 +203,7 @@ impl Disk {
             DiskRequest::List { path } => ("list", path.clone()),
             DiskRequest::FlushDirectory { path } => ("flush directory", path.clone()),
             DiskRequest::LockDirectory { path } => ("lock directory", path.clone()),
+            DiskRequest::RemoveDirectory { path } => ("remove directory", path.clone()),
         }
     }
 
@@ -246,6 +275,16 @@ impl Disk {
                     return Err(DiskErrorKind::Locked);
                 }
                 Ok(self.handle(path))
+            }
+            DiskRequest::RemoveDirectory { path } => {
+                self.directory(&path)?;
+                let mut inside = self.files.keys().chain(&self.directories);
+                if path == DiskPath::root() || inside.any(|other| other.parent().as_ref() == Some(&path)) {
+                    return Err(DiskErrorKind::WrongKind);
+                }
+                self.directories.remove(&path);
+                self.locked.remove(&path);
+                Ok(DiskAnswer::Done)
             }
         }
     }

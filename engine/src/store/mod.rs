@@ -7,6 +7,7 @@
 //! The store knows record names and bytes; what a value means is its engine's.
 
 mod bounded;
+mod claim;
 mod error;
 pub mod frame;
 pub mod name;

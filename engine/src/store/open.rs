@@ -4,25 +4,18 @@
 //! presence marker. An open that could not see everything fails; it never shows a part.
 
 use super::bounded::Bounded;
-use super::name::{FileName, marker_path, record_name, record_path, temporary_path};
+use super::claim::{Listing, claim};
+use super::name::{marker_path, record_name, record_path, temporary_path};
 use super::{BadReason, BadRecord, FileStore, OpenError, Scan, StoreConfig};
 use super::{StoreError, StoredRecord, frame};
 use crate::flaws::Flaw;
 use crate::host::Host;
-use crate::host::disk::{DirectoryEntry, DiskError, DiskErrorKind, DiskPath, EntryKind, FileHandle};
+use crate::host::disk::{DiskError, DiskErrorKind, DiskPath, EntryKind, FileHandle};
 use crate::host::observe::{BatchNumber, RecordName, Roles, Step};
 use bytes::Bytes;
 use indexmap::IndexMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-/// What a listing of the directory holds of the store's.
-#[derive(Default)]
-struct Listing {
-    records: BTreeMap<RecordName, (EntryKind, u64)>,
-    markers: BTreeSet<RecordName>,
-    temporaries: Vec<DiskPath>,
-}
 
 /// One file of the scan, read.
 enum Found {
@@ -41,8 +34,9 @@ struct Restored {
 }
 
 impl FileStore {
-    /// Opens the store in `root`, creating it where it is not, and scans it once: flush the directory and every
-    /// ancestor; remove stale temporaries; scan; mark unmarked records; flush (decision 12).
+    /// Opens the store in `root`, creating it where it is not, and scans it once: lock and list the directory, creating
+    /// it and its ancestors anew where nothing of the store's is in it; flush the directory and every ancestor; remove
+    /// stale temporaries; scan; mark unmarked records; flush (decision 12).
     ///
     /// Records of the last batch are written anew, since a life that ended after a failed directory flush leaves names
     /// that are seen and will never be flushed (decision 13). Each record carries the last batch that was durable when
@@ -55,14 +49,9 @@ impl FileStore {
         root: DiskPath,
         config: StoreConfig,
     ) -> Result<(FileStore, Scan), OpenError> {
-        create_directories(host, &root).await?;
-        let lock = match host.lock_directory(&root).await {
-            Ok(lock) => lock,
-            Err(error) if error.kind == DiskErrorKind::Locked => return Err(OpenError::Locked { root }),
-            Err(error) => return Err(error.into()),
-        };
+        let (lock, listing) = claim(host, &root).await?;
         let mut store = FileStore::new(host, root, config, lock);
-        match store.restore().await {
+        match store.restore(listing).await {
             Ok(scan) => Ok((store, scan)),
             Err(error) => {
                 store.close();
@@ -90,13 +79,13 @@ impl FileStore {
         }
     }
 
-    async fn restore(&mut self) -> Result<Scan, OpenError> {
+    /// The listing was read under the lock, so that the flush makes durable what it shows.
+    async fn restore(&mut self, mut listing: Listing) -> Result<Scan, OpenError> {
         if self.flaws.has(Flaw::MarkBeforeFlushAtOpen) {
-            let listing = self.list().await?;
             self.mark_unmarked(&listing).await?;
+            listing = Listing::read(&self.host, &self.root).await?;
         }
         self.flush_directories().await?;
-        let mut listing = self.list().await?;
         for path in std::mem::take(&mut listing.temporaries) {
             self.host.remove(&path).await?;
             self.step(Step::OpenTemporaryRemoved, self.next_batch, Roles::default());
@@ -123,23 +112,6 @@ impl FileStore {
             directory = path.parent().filter(|_| !self.flaws.has(Flaw::AncestorsNotFlushed));
         }
         Ok(())
-    }
-
-    async fn list(&self) -> Result<Listing, OpenError> {
-        let mut listing = Listing::default();
-        for DirectoryEntry { name, kind, length } in self.host.list(&self.root).await? {
-            match FileName::parse(&name) {
-                FileName::Record(record) => {
-                    listing.records.insert(record, (kind, length.unwrap_or(0)));
-                }
-                FileName::Marker(record) => {
-                    listing.markers.insert(record);
-                }
-                FileName::Temporary(_) => listing.temporaries.push(self.root.join(&name)),
-                FileName::Foreign => {}
-            }
-        }
-        Ok(listing)
     }
 
     fn check_budget(&mut self, listing: &Listing) -> Result<(), OpenError> {
@@ -331,16 +303,4 @@ fn judge(name: RecordName, bytes: &Bytes) -> Found {
             storage_key: frame::prefix_key(bytes).filter(|key| record_name(key) == name).map(Arc::from),
         },
     }
-}
-
-async fn create_directories(host: &Host, root: &DiskPath) -> Result<(), OpenError> {
-    let mut path = DiskPath::root();
-    for name in root.as_str().split('/').filter(|name| !name.is_empty()) {
-        path = path.join(name);
-        match host.create_directory(&path).await {
-            Err(error) if error.kind != DiskErrorKind::AlreadyExists => return Err(error.into()),
-            Ok(()) | Err(_) => {}
-        }
-    }
-    Ok(())
 }

@@ -180,13 +180,14 @@ pub enum DiskOperation {
     List,
     FlushDirectory,
     LockDirectory,
+    RemoveDirectory,
 }
 
 /// How a disk misbehaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum DiskFault {
-    /// Create, open, read, write, rename, remove or list fails with an input/output error and has no effect.
+    /// Any operation but a flush fails with an input/output error and has no effect.
     Error,
     /// Create, write, flush or rename fails: no space left.
     NoSpace,

@@ -212,6 +212,8 @@ sections! {
         failing_batches = 0, COUNT;
         /// Failing batches that a power failure follows a few batches later, in thousandths.
         power_after_failure_per_mille = 0, PER_MILLE;
+        /// Directory flushes that fail just after new records were marked; good batches follow, and then a power failure.
+        lost_markers = 0, COUNT;
         /// Operations that fail with an input/output error.
         errors = 0, COUNT;
         /// Times without space.

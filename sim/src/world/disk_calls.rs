@@ -158,8 +158,9 @@ impl World {
             }
         }
         held.sort_unstable();
-        for (_, _, key) in held {
-            let meta = self.disk_answers.meta(key).expect("the slot is open");
+        for (node, _, key) in held {
+            // Whoever dies of one answer lets go of the others.
+            let Some(meta) = self.disk_answers.meta(key) else { continue };
             meta.stuck = None;
             if fails && OpFault::Error.strikes(&meta.request) {
                 meta.fault = Some(OpFault::Error);
@@ -169,8 +170,21 @@ impl World {
                     _ => OpFault::FailedDirectoryFlush { read_only: false },
                 });
             }
-            let at = self.now();
-            self.timeline.at(at, Due::Disk(key));
+            if self.node(node).clock.is_paused() {
+                let at = self.now();
+                self.timeline.at(at, Due::Disk(key));
+            } else {
+                // Not at the next turn: at quiescence this failure is the last thing that the fault does.
+                self.complete_disk(key);
+            }
+        }
+    }
+
+    /// No fault strikes what is still under way: it succeeds in its time, and nobody dies of it.
+    pub(super) fn spare_disk_calls(&mut self) {
+        for meta in self.disk_answers.every_meta() {
+            meta.fault = None;
+            meta.strike = None;
         }
     }
 
@@ -236,5 +250,6 @@ pub(super) const fn operation_of(request: &DiskRequest) -> DiskOperation {
         DiskRequest::List { .. } => DiskOperation::List,
         DiskRequest::FlushDirectory { .. } => DiskOperation::FlushDirectory,
         DiskRequest::LockDirectory { .. } => DiskOperation::LockDirectory,
+        DiskRequest::RemoveDirectory { .. } => DiskOperation::RemoveDirectory,
     }
 }

@@ -2,11 +2,13 @@
 //!
 //! Promise: a frame leaves only when its lane may send; what dies with a connection is told once, with its cause.
 
-use super::World;
-use super::network::{Delivery, FrameHandle, LinkGeneration, Network, Outgoing, ReturnPath, Sent};
+use super::network::{
+    Connection, Delivery, FrameHandle, LinkGeneration, Network, Outgoing, ReturnPath, Sent,
+};
 use super::network::{LinkError, SignalArrival, SignalKind, Tag};
 use super::slots::{SlotKey, Slots};
 use super::timeline::Due;
+use super::{Program, World};
 use crate::ledger::event::{Event, LossCause};
 use crate::plan::{FrameName, LinkFault, Plan};
 use crate::units::{ActionId, FaultId, FrameNumber, Life, MessageId, NodeId, SimTime};
@@ -248,7 +250,13 @@ impl World {
         }
     }
 
-    fn send(&mut self, outgoing: Outgoing) {
+    /// The connection between two nodes, as `from` sees it.
+    pub(super) fn connection(&self, from: NodeId, to: NodeId) -> Option<Connection> {
+        self.traffic.network.connection(from, to)
+    }
+
+    /// Hands a frame to the network.
+    pub(super) fn send(&mut self, outgoing: Outgoing) {
         let now = self.now();
         let Outgoing { from, to, class, channel, message, name, replay, .. } = outgoing;
         let direction = Direction { from, to };
@@ -313,7 +321,9 @@ impl World {
                     let path = frame.return_path();
                     self.signal(SignalKind::DeliveryNotice, &path, Some(transfer), transfer.class);
                 }
-                self.hand_on(frame, duplicate);
+                if self.program == Program::Engines {
+                    self.hand_on(frame, duplicate);
+                }
             }
             Delivery::Held | Delivery::Gone => {}
             Delivery::Postponed(at) => {
@@ -440,7 +450,7 @@ impl World {
     /// A frame is handled, refused or sent on: its credit goes back.
     pub(super) fn finish_inbound(&mut self, node: NodeId, inbound: &Inbound) {
         if !inbound.duplicate {
-            self.node(node).frames_in_hand.remove(&inbound.frame);
+            self.node(node).frames_in_hand.swap_remove(&inbound.frame);
         }
         if inbound.credited {
             self.signal(SignalKind::Credit, &inbound.path, None, inbound.class);
@@ -510,7 +520,7 @@ impl World {
     ) {
         let now = self.now();
         let recorded = self.workload.recorder.recorded(name).map(|recorded| recorded.bytes.clone());
-        let (Some(bytes), Some(connection)) = (recorded, self.traffic.network.connection(node, to)) else {
+        let (Some(bytes), Some(connection)) = (recorded, self.connection(node, to)) else {
             self.record(&Event::ReplayMissed { node });
             return;
         };
@@ -569,7 +579,9 @@ impl World {
                 self.record(&Event::FrameLost { frame: inbound.frame, message: inbound.message, cause });
             }
         }
-        for (frame, message) in std::mem::take(&mut self.node(node).frames_in_hand) {
+        let mut in_hand = std::mem::take(&mut self.node(node).frames_in_hand);
+        in_hand.sort_unstable_keys();
+        for (frame, message) in in_hand {
             self.record(&Event::FrameLost { frame, message, cause });
         }
     }

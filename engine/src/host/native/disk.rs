@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -34,6 +34,9 @@ struct OpenFile {
 }
 
 /// Creates `base`, and flushes it and its ancestors, deepest first, up to the first that this process may not open.
+///
+/// A base that is there is the operator's and is never created anew, not even where an earlier call created it and could
+/// not flush it: a name that such a failure left unwritten would then be believed.
 pub(super) fn prepare_base(base: &Path) -> Result<(), (PathBuf, io::Error)> {
     fs::create_dir_all(base).map_err(|error| (base.to_owned(), error))?;
     let base = base.canonicalize().map_err(|error| (base.to_owned(), error))?;
@@ -92,15 +95,50 @@ impl Files {
                 done("flush directory", &path, flushed)
             }
             DiskRequest::LockDirectory { path } => self.lock(path),
+            DiskRequest::RemoveDirectory { path } => self.remove_directory(&path),
+        }
+    }
+
+    /// The file that carries the lock goes first, or the directory would not be empty.
+    fn remove_directory(&self, path: &DiskPath) -> Result<DiskAnswer, DiskError> {
+        const OPERATION: &str = "remove directory";
+        let failed = |error: io::Error| named(OPERATION, path, kind(&error));
+        let real = self.real(path);
+        let is_directory = fs::symlink_metadata(&real).map_err(failed)?.is_dir();
+        if path.as_str().is_empty() || !is_directory || !list(&real).map_err(failed)?.is_empty() {
+            return Err(named(OPERATION, path, DiskErrorKind::WrongKind));
+        }
+        let lock_file = real.join(LOCK_FILE);
+        if self.is_locked_by_another(path, &lock_file).map_err(failed)? {
+            return Err(named(OPERATION, path, DiskErrorKind::Locked));
+        }
+        match fs::remove_file(&lock_file) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(failed(error)),
+            Ok(()) | Err(_) => {}
+        }
+        done(OPERATION, path, fs::remove_dir(&real))
+    }
+
+    fn is_locked_by_another(&self, path: &DiskPath, lock_file: &Path) -> io::Result<bool> {
+        let is_ours = |open: &OpenFile| open.path == *path && is_still_at(&open.file, lock_file);
+        if self.handles().files.values().any(is_ours) {
+            return Ok(false);
+        }
+        match File::open(lock_file) {
+            Ok(file) => Ok(matches!(file.try_lock(), Err(TryLockError::WouldBlock))),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
         }
     }
 
     fn lock(&self, path: DiskPath) -> Result<DiskAnswer, DiskError> {
         const OPERATION: &str = "lock directory";
         let lock_file = self.real(&path).join(LOCK_FILE);
-        let opened = File::options().create(true).truncate(false).write(true).open(lock_file);
+        let opened = File::options().create(true).truncate(false).write(true).open(&lock_file);
         let file = opened.map_err(|error| named(OPERATION, &path, kind(&error)))?;
         match file.try_lock() {
+            // Its owner may have removed the directory since the file was opened: the lock would keep nobody out.
+            Ok(()) if !is_still_at(&file, &lock_file) => Err(named(OPERATION, &path, DiskErrorKind::Locked)),
             Ok(()) => self.opened(OPERATION, path, Ok(file)),
             Err(TryLockError::WouldBlock) => Err(named(OPERATION, &path, DiskErrorKind::Locked)),
             Err(TryLockError::Error(error)) => Err(named(OPERATION, &path, kind(&error))),
@@ -141,6 +179,12 @@ impl Files {
         };
         perform(&file).map_err(|error| named(operation, &path, kind(&error)))
     }
+}
+
+fn is_still_at(file: &File, path: &Path) -> bool {
+    let identity = |metadata: io::Result<fs::Metadata>| metadata.ok().map(|it| (it.dev(), it.ino()));
+    let opened = identity(file.metadata());
+    opened.is_some() && opened == identity(fs::metadata(path))
 }
 
 fn read(mut file: &File) -> io::Result<DiskAnswer> {

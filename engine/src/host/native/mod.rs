@@ -198,6 +198,43 @@ mod tests {
     }
 
     #[test]
+    fn an_empty_directory_is_removed_with_its_lock() {
+        on_a_machine(async |host, base, _| {
+            let store = DiskPath::new("store");
+            let kind = async |path: &DiskPath| host.remove_directory(path).await.map_err(|error| error.kind);
+            assert_eq!(kind(&store).await, Err(DiskErrorKind::NotFound));
+            host.create_directory(&store).await.expect("created");
+            let old = host.lock_directory(&store).await.expect("locked");
+            host.create(&store.join("a")).await.expect("created");
+            assert_eq!(kind(&store).await, Err(DiskErrorKind::WrongKind));
+            assert_eq!(kind(&store.join("a")).await, Err(DiskErrorKind::WrongKind));
+            assert_eq!(kind(&DiskPath::root()).await, Err(DiskErrorKind::WrongKind));
+            host.remove(&store.join("a")).await.expect("removed");
+            kind(&store).await.expect("it is empty");
+            assert!(!base.join("store").exists());
+            host.create_directory(&store).await.expect("created anew");
+            host.lock_directory(&store).await.expect("nobody holds the new one");
+            host.close(old);
+        });
+    }
+
+    #[test]
+    fn a_directory_that_another_process_holds_is_not_removed() {
+        on_a_machine(async |host, base, _| {
+            let other = NativeMachine::new(base).expect("a machine").host();
+            let store = DiskPath::new("store");
+            host.create_directory(&store).await.expect("created");
+            let lock = other.lock_directory(&store).await.expect("locked");
+            let refused = host.remove_directory(&store).await.expect_err("owned");
+            assert_eq!(refused.kind, DiskErrorKind::Locked);
+            let refused = host.lock_directory(&store).await.expect_err("still owned");
+            assert_eq!(refused.kind, DiskErrorKind::Locked);
+            other.close(lock);
+            host.remove_directory(&store).await.expect("free");
+        });
+    }
+
+    #[test]
     fn an_operation_begun_goes_on_though_its_future_is_dropped() {
         on_a_machine(async |host, base, _| {
             let path = DiskPath::new("begun");

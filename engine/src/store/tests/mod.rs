@@ -1,6 +1,7 @@
 //! The store over real files, and the order of its operations over a disk that logs and fails them.
 
 mod bad_records;
+mod birth;
 mod budget;
 mod order;
 

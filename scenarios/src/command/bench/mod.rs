@@ -1,6 +1,7 @@
 //! `groundhog bench`: how fast it is here, in this machine's real time.
 
 pub mod admissions;
+pub mod world;
 
 use crate::command::CallError;
 use crate::exit::Exit;
@@ -15,11 +16,14 @@ pub struct Arguments {
 #[derive(Subcommand)]
 enum Bench {
     Admissions(admissions::Arguments),
+    /// How fast the simulated world is on one core of this machine, and where its time goes.
+    World(world::Arguments),
 }
 
 /// Runs it.
 pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     match &arguments.bench {
         Bench::Admissions(arguments) => Ok(admissions::main(arguments)?),
+        Bench::World(arguments) => Ok(world::main(arguments)?),
     }
 }

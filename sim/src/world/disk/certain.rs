@@ -17,18 +17,19 @@ impl Disk {
     /// Of a file with more than ten undecided sizes and sectors only the images of a flush after each operation are
     /// looked at, and a torn one is assumed besides.
     #[must_use]
-    pub fn certain(&self, path: &DiskPath) -> Certainty {
-        let Some(id) = self.entry_id(path.as_str()) else { return Certainty::Certain(Found::Absent) };
-        let entry = &self.entries[id];
-        if let (true, Some(inode)) = (entry.changes.is_empty(), entry.base)
-            && let Node::File(content) = &self.inodes[inode].node
-            && content.changes.is_empty()
-            && !self.may_lose_directory(path)
-        {
-            return Certainty::Certain(content.base_found);
+    pub fn certain(&self, path: &str) -> Certainty {
+        if !self.may_lose_directory(path) {
+            let Some(id) = self.entry_id(path) else { return Certainty::Certain(Found::Absent) };
+            let entry = &self.entries[id];
+            if let (true, Some(inode)) = (entry.changes.is_empty(), entry.base)
+                && let Node::File(content) = &self.inodes[inode].node
+                && content.changes.is_empty()
+            {
+                return Certainty::Certain(content.base_found);
+            }
         }
         let mut found = SmallVec::new();
-        self.each_survivor(path, id, &mut |inode, whole_up_to| match inode {
+        self.each_survivor(path, &mut |inode, whole_up_to| match inode {
             None => found.push(Found::Absent),
             Some(inode) => self.find_in(inode, whole_up_to, &mut found),
         });
@@ -39,9 +40,8 @@ impl Disk {
     /// that name, `Some(None)` where it cannot be read. Enumerated as [`Disk::certain`] does.
     #[must_use]
     pub fn surviving(&self, path: &DiskPath) -> Vec<Option<Option<Bytes>>> {
-        let Some(id) = self.entry_id(path.as_str()) else { return vec![None] };
         let mut contents = Vec::new();
-        self.each_survivor(path, id, &mut |inode, whole_up_to| match inode {
+        self.each_survivor(path.as_str(), &mut |inode, whole_up_to| match inode {
             None => contents.push(None),
             Some(inode) if self.is_directory(inode) => {}
             Some(inode) => {
@@ -91,12 +91,31 @@ impl Disk {
         })
     }
 
-    /// Gives `each` every inode that the path could lead to, and up to which operation the file is whole if it does.
-    fn each_survivor(&self, path: &DiskPath, id: u32, each: &mut dyn FnMut(Option<u32>, u64)) {
-        let entry = &self.entries[id];
-        if self.may_lose_directory(path) {
-            each(None, 0);
+    /// Gives `each` every inode that the path could lead to, and up to which operation the file is whole if it does;
+    /// some more than once.
+    fn each_survivor(&self, path: &str, each: &mut dyn FnMut(Option<u32>, u64)) {
+        let Some(above) = path.rfind('/').map(|at| &path[..at]) else {
+            return self.each_survivor_in(self.root, path, each);
+        };
+        let mut directories: SmallVec<[Option<u32>; 4]> = SmallVec::new();
+        self.each_survivor(above, &mut |inode, _| {
+            let directory = inode.filter(|inode| self.is_directory(*inode));
+            if !directories.contains(&directory) {
+                directories.push(directory);
+            }
+        });
+        for directory in directories {
+            match directory {
+                Some(directory) => self.each_survivor_in(directory, path, each),
+                None => each(None, 0),
+            }
         }
+    }
+
+    /// The same where this directory holds the path.
+    fn each_survivor_in(&self, directory: u32, path: &str, each: &mut dyn FnMut(Option<u32>, u64)) {
+        let Some(id) = self.entry_in(directory, path) else { return each(None, 0) };
+        let entry = &self.entries[id];
         each(entry.base, 0);
         for change in &entry.changes {
             let NameChange { operation, inode, to, .. } = self.changes[*change];
@@ -115,8 +134,7 @@ impl Disk {
     }
 
     /// Whether a directory above the path could be lost.
-    fn may_lose_directory(&self, path: &DiskPath) -> bool {
-        let mut path = path.as_str();
+    fn may_lose_directory(&self, mut path: &str) -> bool {
         while let Some(at) = path.rfind('/') {
             path = &path[..at];
             if self.entry_id(path).is_none_or(|entry| !self.entries[entry].changes.is_empty()) {

@@ -23,12 +23,15 @@ impl Disk {
     pub fn power_failure(&mut self, choose: Choose<'_>) -> PowerLossReport {
         self.process_crash();
         let mut report = PowerLossReport::default();
-        let directories = self.directories().len();
+        // A directory that is lost while names are decided keeps its own names until all are.
+        let directories = if self.is_a_directory_pending() { self.directories() } else { Vec::new() };
+        directories.iter().for_each(|directory| self.refer(*directory));
         let whole_up_to = self.lose_names(choose, &mut report);
         self.lose_contents(&whole_up_to, choose, &mut report);
-        if self.directories().len() < directories {
-            self.lose_unreachable();
+        if !directories.is_empty() {
+            self.find_names_again();
         }
+        directories.into_iter().for_each(|directory| self.release(directory));
         debug_assert_eq!(self.changes.len(), 0, "nothing is pending after a power failure");
         report
     }
@@ -70,6 +73,11 @@ impl Disk {
     fn pending_files(&self) -> Vec<u32> {
         let pending = |node: &Node| matches!(node, Node::File(content) if !content.changes.is_empty());
         self.inodes.iter().filter(|(_, inode)| pending(&inode.node)).map(|(id, _)| id).collect()
+    }
+
+    /// Whether the name of a directory waits for a flush.
+    fn is_a_directory_pending(&self) -> bool {
+        self.changes.iter().any(|(_, change)| self.is_directory(change.inode))
     }
 
     /// Decides the pending name changes. Gives for each file up to which operation a surviving rename wrote it.
@@ -145,23 +153,5 @@ impl Disk {
             self.content_mut(id).adopt(platter, tag);
             self.recount(id);
         }
-    }
-
-    /// Frees what stands in a directory that was lost.
-    fn lose_unreachable(&mut self) {
-        let paths = self.entries.iter().map(|(id, entry)| (id, entry.path.clone()));
-        let lost: Vec<_> = paths.filter(|(_, path)| !self.is_reachable(path.as_str())).collect();
-        for (id, _) in lost {
-            self.set_now(id, None);
-            self.set_base(id, None);
-            self.tidy(id);
-        }
-    }
-
-    fn is_reachable(&self, path: &str) -> bool {
-        let Some(at) = path.rfind('/') else { return true };
-        let above = &path[..at];
-        self.entry_id(above).is_some_and(|entry| self.entries[entry].base.is_some())
-            && self.is_reachable(above)
     }
 }

@@ -23,6 +23,19 @@ impl Disk {
         Ok(DiskAnswer::Done)
     }
 
+    /// Removes an empty directory. What is still durable or undecided in it is out of a reader's sight, and comes back
+    /// with the directory if a power failure undoes the removal.
+    pub(super) fn remove_directory(&mut self, path: &DiskPath) -> Outcome {
+        let inode = self.directory_at(path.as_str())?;
+        if path.as_str().is_empty() || self.names_in(path).next().is_some() {
+            return Err(DiskErrorKind::WrongKind);
+        }
+        self.may_change()?;
+        self.hide_entries(inode);
+        self.unlink(path, inode);
+        Ok(DiskAnswer::Done)
+    }
+
     pub(super) fn list(&self, path: &DiskPath) -> Outcome {
         self.directory_at(path.as_str())?;
         let entry = |(path, inode): (&DiskPath, u32)| {

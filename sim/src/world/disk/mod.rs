@@ -5,9 +5,9 @@
 //! so far durable, a rename over a name leaves the old or the new file and never neither. What is not flushed survives a
 //! process crash, still unflushed, and each part of it survives a power failure or not by itself (design section 3).
 //!
-//! Where the design leaves room: directories cannot be renamed or removed (engines do neither); a rename between two
-//! directories is one change, which a flush of either makes durable; a file has one size, so that a flush which writes
-//! anything of a file writes its size.
+//! Where the design leaves room: directories cannot be renamed (engines do not); a removed directory takes with it what is
+//! undecided of the names in it; a rename between two directories is one change, which a flush of either makes durable; a
+//! file has one size, so that a flush which writes anything of a file writes its size.
 
 mod certain;
 mod choice;
@@ -20,6 +20,7 @@ mod media;
 mod names;
 mod operations;
 mod platter;
+mod removed;
 mod slab;
 mod survive;
 #[cfg(test)]
@@ -82,6 +83,8 @@ enum Node {
         unflushed: Vec<ChangeRef>,
         /// Whose lock is on it.
         lock: Option<FileHandle>,
+        /// Names in it while it is removed: a reader sees none of them, a power failure could bring them back.
+        hidden: Vec<u32>,
     },
 }
 
@@ -101,7 +104,7 @@ pub struct Disk {
     /// The root directory.
     root: u32,
     inodes: Slab<Inode>,
-    /// Every path that is, or that could be again.
+    /// Every path that is, or that could be again in a directory that a reader sees.
     names: IndexMap<DiskPath, u32, FxBuildHasher>,
     entries: Slab<Entry>,
     changes: Slab<NameChange>,
@@ -198,7 +201,7 @@ impl Disk {
     }
 
     fn new_directory(&mut self) -> u32 {
-        self.new_inode(Node::Directory { unflushed: Vec::new(), lock: None })
+        self.new_inode(Node::Directory { unflushed: Vec::new(), lock: None, hidden: Vec::new() })
     }
 
     fn new_file(&mut self) -> u32 {
@@ -228,6 +231,9 @@ impl Disk {
         if *references == 0 {
             let freed = self.inodes.remove(inode);
             self.used_bytes -= freed.allocated_bytes;
+            if let Node::Directory { hidden, .. } = freed.node {
+                hidden.into_iter().for_each(|entry| self.drop_entry(entry));
+            }
         }
     }
 

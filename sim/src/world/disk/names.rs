@@ -116,11 +116,15 @@ impl Disk {
     }
 
     /// Forgets a path that is nowhere.
-    pub(super) fn tidy(&mut self, entry: u32) {
-        let Some(Entry { now, base, changes, path, .. }) = self.entries.get(entry) else { return };
+    pub(super) fn tidy(&mut self, id: u32) {
+        let Some(Entry { now, base, changes, path, directory }) = self.entries.get(id) else { return };
         if now.is_none() && base.is_none() && changes.is_empty() {
-            self.names.swap_remove(path);
-            self.entries.remove(entry);
+            if self.names.get(path) == Some(&id) {
+                self.names.swap_remove(path);
+            } else if let Node::Directory { hidden, .. } = &mut self.inodes[*directory].node {
+                hidden.retain(|other| *other != id);
+            }
+            self.entries.remove(id);
         }
     }
 
@@ -283,7 +287,7 @@ impl Disk {
     }
 
     /// Takes a change off one of its names. Gives the name where it must be settled in turn.
-    fn detach(&mut self, id: u32, entry: u32) -> Option<(u32, u64)> {
+    pub(super) fn detach(&mut self, id: u32, entry: u32) -> Option<(u32, u64)> {
         let change = &mut self.changes[id];
         let mut turn = None;
         if change.from == Some(entry) {

@@ -108,6 +108,7 @@ impl Disk {
             DiskRequest::List { path } => self.list(path),
             DiskRequest::FlushDirectory { path } => self.directory_flush(path, fault),
             DiskRequest::LockDirectory { path } => self.lock(path),
+            DiskRequest::RemoveDirectory { path } => self.remove_directory(path),
         }
     }
 
@@ -303,6 +304,12 @@ impl Disk {
         }
         let inode = self.file_at(path)?;
         self.may_change()?;
+        self.unlink(path, inode);
+        Ok(DiskAnswer::Done)
+    }
+
+    /// Takes the name off an inode.
+    pub(super) fn unlink(&mut self, path: &DiskPath, inode: u32) {
         let from = self.entry_id(path.as_str());
         let operation = self.operation;
         self.change_names(NameChange {
@@ -315,7 +322,6 @@ impl Disk {
             clean: false,
             over: false,
         });
-        Ok(DiskAnswer::Done)
     }
 
     fn error(&self, kind: DiskErrorKind, request: &DiskRequest) -> DiskError {
@@ -333,6 +339,7 @@ impl Disk {
             R::List { .. } => "list",
             R::FlushDirectory { .. } => "flush directory",
             R::LockDirectory { .. } => "lock directory",
+            R::RemoveDirectory { .. } => "remove directory",
         };
         let path = match request {
             R::Write { file, .. } | R::Flush { file } | R::Read { file } | R::Length { file } => {
@@ -345,7 +352,8 @@ impl Disk {
             | R::CreateDirectory { path }
             | R::List { path }
             | R::FlushDirectory { path }
-            | R::LockDirectory { path } => path.clone(),
+            | R::LockDirectory { path }
+            | R::RemoveDirectory { path } => path.clone(),
         };
         DiskError { kind, operation, path }
     }

@@ -1,11 +1,14 @@
 //! Random operations, and every image that a power failure could leave after them.
 
-use super::reference::{Image, Reference, runs};
+use super::reference::{Image, Reference, parent, runs};
 use super::*;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-const NAMES: [&str; 5] = ["d/a", "d/b", "d/t", "d/e/x", "d/e/y"];
+const NAMES: [&str; 6] = ["d/a", "d/b", "d/t", "d/e/x", "d/e/y", "d/e/f/z"];
+
+/// Directories that are created and removed, the second below the first.
+const DIRECTORIES: [&str; 2] = ["d/e", "d/e/f"];
 
 /// More pending choices than this are not enumerated here, so no operation adds to them.
 const CHOICES_MAX: usize = 10;
@@ -13,7 +16,8 @@ const CHOICES_MAX: usize = 10;
 #[derive(Clone, Debug)]
 enum Act {
     Create(usize),
-    CreateDirectory,
+    CreateDirectory(usize),
+    RemoveDirectory(usize),
     Write {
         file: usize,
         offset: usize,
@@ -28,7 +32,7 @@ enum Act {
     Flush(usize),
     Rename(usize, usize),
     Remove(usize),
-    FlushDirectory(bool),
+    FlushDirectory(usize),
     /// The rest only the disk itself can do.
     Fault(OpFault, usize),
     WriteBack(u64),
@@ -40,7 +44,8 @@ fn plain_act() -> impl Strategy<Value = Act> {
     let (name, file) = (0..NAMES.len(), 0_usize..4);
     prop_oneof![
         4 => name.clone().prop_map(Act::Create),
-        1 => Just(Act::CreateDirectory),
+        2 => (0..DIRECTORIES.len()).prop_map(Act::CreateDirectory),
+        2 => (0..DIRECTORIES.len()).prop_map(Act::RemoveDirectory),
         2 => (file.clone(), prop_oneof![Just(0_usize), Just(100), Just(512), Just(700)], prop_oneof![Just(1_usize), Just(300), Just(512), Just(800)], 1_u8..4)
             .prop_map(|(file, offset, length, fill)| Act::Write { file, offset, length, fill }),
         3 => (file.clone(), 1_u8..4, prop_oneof![Just(5_usize), Just(600)])
@@ -48,7 +53,7 @@ fn plain_act() -> impl Strategy<Value = Act> {
         3 => file.prop_map(Act::Flush),
         3 => (name.clone(), name.clone()).prop_map(|(from, to)| Act::Rename(from, to)),
         2 => name.prop_map(Act::Remove),
-        2 => any::<bool>().prop_map(Act::FlushDirectory),
+        2 => (0_usize..3).prop_map(Act::FlushDirectory),
     ]
 }
 
@@ -106,14 +111,30 @@ impl Pair {
 
     /// Does what can be done, on both.
     fn act(&mut self, act: &Act) {
-        let parent_is_there = |name: usize| !NAMES[name].starts_with("d/e/") || self.reference.has("d/e");
+        let parent_is_there = |name: &str| self.reference.has(parent(name));
         match *act {
-            Act::Create(name) if parent_is_there(name) => {
+            Act::Create(name) if parent_is_there(NAMES[name]) => {
                 self.files.push((self.disk.create(NAMES[name]), self.reference.create(NAMES[name])));
             }
-            Act::CreateDirectory if !self.reference.has("d/e") => {
-                self.disk.does(DiskRequest::CreateDirectory { path: path("d/e") });
-                self.reference.create_directory("d/e");
+            Act::CreateDirectory(place) => {
+                let name = DIRECTORIES[place];
+                if parent_is_there(name) && !self.reference.has(name) {
+                    self.disk.does(DiskRequest::CreateDirectory { path: path(name) });
+                    self.reference.create_directory(name);
+                }
+            }
+            Act::RemoveDirectory(place) => {
+                let name = DIRECTORIES[place];
+                let removed = self.disk.ask(DiskRequest::RemoveDirectory { path: path(name) }, None);
+                if !self.reference.has(name) {
+                    assert_eq!(removed, Err(DiskErrorKind::NotFound));
+                } else if !self.reference.is_empty(name) {
+                    assert_eq!(removed, Err(DiskErrorKind::WrongKind));
+                } else {
+                    assert_eq!(removed, Ok(DiskAnswer::Done));
+                    return self.reference.remove(name);
+                }
+                self.reference.pass();
             }
             Act::Write { file, offset, length, fill } => {
                 self.write(file, offset, vec![fill; length].into());
@@ -130,8 +151,9 @@ impl Pair {
                 self.disk.does(DiskRequest::Remove { path: path(NAMES[name]) });
                 self.reference.remove(NAMES[name]);
             }
-            Act::FlushDirectory(inner) => {
-                let directory = if inner && self.reference.has("d/e") { "d/e" } else { "d" };
+            Act::FlushDirectory(depth) => {
+                let directory = ["d", DIRECTORIES[0], DIRECTORIES[1]][depth];
+                let directory = if self.reference.has(directory) { directory } else { "d" };
                 self.disk.flush_directory(directory);
                 self.reference.flush_directory(directory);
             }
@@ -148,7 +170,7 @@ impl Pair {
 
     fn rename(&mut self, from: &str, to: &str) {
         let inside = from[..from.len() - 1] == to[..to.len() - 1];
-        let target_is_there = !to.starts_with("d/e/") || self.reference.has("d/e");
+        let target_is_there = self.reference.has(parent(to));
         if self.reference.has(from) && target_is_there && from != to && (inside || self.across_directories) {
             self.disk.rename(from, to);
             self.reference.rename(from, to);
@@ -182,6 +204,7 @@ impl Pair {
             DiskRequest::FlushDirectory { path: path("d") },
             DiskRequest::Write { file, offset: 0, bytes: record(8, 600) },
             DiskRequest::Rename { from: path("d/t"), to: path("d/a") },
+            DiskRequest::RemoveDirectory { path: path("d/e") },
         ];
         for request in requests.into_iter().filter(|request| fault.strikes(request)) {
             let _ = self.disk.ask(request, Some(fault));
@@ -195,7 +218,7 @@ impl Pair {
 
 fn image(disk: &Disk) -> Image {
     let mut image = Image::new();
-    for directory in ["d", "d/e"] {
+    for directory in ["d", DIRECTORIES[0], DIRECTORIES[1]] {
         for (path, _) in disk.visible_names(&path(directory)) {
             image.insert(path.as_str().to_owned(), disk.visible(path).map(|bytes| runs(&bytes)));
         }
@@ -228,7 +251,7 @@ fn check_certainty(disk: &Disk) -> Result<(), TestCaseError> {
     for name in NAMES.into_iter().chain(["d/none"]) {
         let name = path(name);
         let found: BTreeSet<Found> = survivors.iter().map(|survivor| survivor.visible_found(&name)).collect();
-        let said: BTreeSet<Found> = match disk.certain(&name) {
+        let said: BTreeSet<Found> = match disk.certain(name.as_str()) {
             Certainty::Certain(found) => BTreeSet::from([found]),
             Certainty::Uncertain(found) => found.into_iter().collect(),
         };
@@ -288,7 +311,7 @@ proptest! {
         profile in profile(),
         acts in prop::collection::vec(plain_act(), 1..20),
         bits in any::<u64>(),
-        inner in any::<bool>(),
+        inner in 0_usize..3,
     ) {
         let mut pair = Pair::new(profile, true);
         for act in &acts {

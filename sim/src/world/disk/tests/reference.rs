@@ -16,18 +16,24 @@ pub(super) fn runs(bytes: &[u8]) -> String {
 
 const SECTOR: usize = 512;
 
+/// The directory `d`, which is always there.
+const D: u64 = 0;
+
+/// A name in a directory.
+type Place = (u64, String);
+
 #[derive(Clone, Debug, Default)]
 struct State {
-    names: BTreeMap<String, u64>,
+    names: BTreeMap<Place, u64>,
     blocks: BTreeMap<u64, Vec<u8>>,
     sizes: BTreeMap<u64, usize>,
 }
 
 #[derive(Clone, Debug)]
 enum What {
-    Create { name: String, inode: u64 },
-    Remove { name: String, inode: u64 },
-    Rename { from: String, to: String, inode: u64, over: bool },
+    Create { at: Place, inode: u64 },
+    Remove { at: Place, inode: u64 },
+    Rename { from: Place, to: Place, inode: u64, over: bool },
     Size { inode: u64, size: usize },
     Sector { inode: u64, sector: usize, bytes: Vec<u8> },
 }
@@ -40,11 +46,9 @@ struct Effect {
 
 impl Effect {
     /// The directory, for a name change.
-    fn directory(&self) -> Option<&str> {
+    fn directory(&self) -> Option<u64> {
         match &self.what {
-            What::Create { name, .. } | What::Remove { name, .. } | What::Rename { to: name, .. } => {
-                Some(parent(name))
-            }
+            What::Create { at, .. } | What::Remove { at, .. } | What::Rename { to: at, .. } => Some(at.0),
             What::Size { .. } | What::Sector { .. } => None,
         }
     }
@@ -58,19 +62,20 @@ impl Effect {
     }
 }
 
-fn parent(name: &str) -> &str {
+/// The directory of a name.
+pub(super) fn parent(name: &str) -> &str {
     name.rsplit_once('/').map_or("", |(parent, _)| parent)
 }
 
 impl State {
     fn apply(&mut self, what: &What) {
         match what {
-            What::Create { name, inode } => {
-                self.names.entry(name.clone()).or_insert(*inode);
+            What::Create { at, inode } => {
+                self.names.entry(at.clone()).or_insert(*inode);
             }
-            What::Remove { name, inode } => {
-                if self.names.get(name) == Some(inode) {
-                    self.names.remove(name);
+            What::Remove { at, inode } => {
+                if self.names.get(at) == Some(inode) {
+                    self.names.remove(at);
                 }
             }
             What::Rename { from, to, inode, .. } => {
@@ -101,17 +106,31 @@ impl State {
         bytes
     }
 
+    /// The inode of a path.
+    fn find(&self, path: &str) -> Option<u64> {
+        if path == "d" {
+            return Some(D);
+        }
+        let (above, name) = path.rsplit_once('/').expect("every path is below `d`");
+        self.names.get(&(self.find(above)?, name.to_owned())).copied()
+    }
+
     fn image(&self, directories: &BTreeSet<u64>) -> Image {
-        let reachable = |name: &str| {
-            let mut above = parent(name);
-            while !above.is_empty() && above != "d" && self.names.contains_key(above) {
-                above = parent(above);
+        let mut image = Image::new();
+        self.add_below(D, "d", directories, &mut image);
+        image
+    }
+
+    fn add_below(&self, directory: u64, path: &str, directories: &BTreeSet<u64>, image: &mut Image) {
+        for ((_, name), inode) in self.names.iter().filter(|((above, _), _)| *above == directory) {
+            let path = format!("{path}/{name}");
+            if directories.contains(inode) {
+                self.add_below(*inode, &path, directories, image);
+                image.insert(path, None);
+            } else {
+                image.insert(path, Some(runs(&self.content(*inode))));
             }
-            above.is_empty() || above == "d"
-        };
-        let names = self.names.iter().filter(|(name, _)| reachable(name));
-        let content = |inode: &u64| (!directories.contains(inode)).then(|| runs(&self.content(*inode)));
-        names.map(|(name, inode)| (name.clone(), content(inode))).collect()
+        }
     }
 }
 
@@ -132,12 +151,28 @@ impl Reference {
         Self { profile, operation: 0, base, now, directories: BTreeSet::new(), unflushed: Vec::new() }
     }
 
-    pub(super) fn has(&self, name: &str) -> bool {
-        name == "d" || self.now.names.contains_key(name)
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.now.find(path).is_some()
     }
 
-    pub(super) fn inode(&self, name: &str) -> u64 {
-        self.now.names[name]
+    /// Whether nothing is in a directory.
+    pub(super) fn is_empty(&self, directory: &str) -> bool {
+        let inode = self.inode(directory);
+        self.now.names.keys().all(|(above, _)| *above != inode)
+    }
+
+    fn inode(&self, path: &str) -> u64 {
+        self.now.find(path).expect("it is there")
+    }
+
+    fn place(&self, path: &str) -> Place {
+        let (above, name) = path.rsplit_once('/').expect("every path is below `d`");
+        (self.inode(above), name.to_owned())
+    }
+
+    /// An operation that failed.
+    pub(super) fn pass(&mut self) {
+        self.operation += 1;
     }
 
     fn issue(&mut self, what: What) {
@@ -147,14 +182,14 @@ impl Reference {
 
     pub(super) fn create(&mut self, name: &str) -> u64 {
         self.operation += 1;
-        if let Some(inode) = self.now.names.get(name).copied() {
+        if let Some(inode) = self.now.find(name) {
             if !self.now.content(inode).is_empty() {
                 self.issue(What::Size { inode, size: 0 });
             }
             return inode;
         }
         let inode = self.operation;
-        self.issue(What::Create { name: name.to_owned(), inode });
+        self.issue(What::Create { at: self.place(name), inode });
         inode
     }
 
@@ -181,13 +216,13 @@ impl Reference {
     pub(super) fn remove(&mut self, name: &str) {
         self.operation += 1;
         let inode = self.inode(name);
-        self.issue(What::Remove { name: name.to_owned(), inode });
+        self.issue(What::Remove { at: self.place(name), inode });
     }
 
     pub(super) fn rename(&mut self, from: &str, to: &str) {
         self.operation += 1;
         let (inode, over) = (self.inode(from), self.has(to));
-        self.issue(What::Rename { from: from.to_owned(), to: to.to_owned(), inode, over });
+        self.issue(What::Rename { from: self.place(from), to: self.place(to), inode, over });
     }
 
     pub(super) fn flush(&mut self, inode: u64) {
@@ -200,6 +235,7 @@ impl Reference {
 
     pub(super) fn flush_directory(&mut self, directory: &str) {
         self.operation += 1;
+        let directory = self.inode(directory);
         match self.profile {
             DiskProfile::Strict => self.make_durable(|effect| effect.directory() == Some(directory)),
             DiskProfile::Ordered => self.commit(),
