@@ -15,7 +15,6 @@ pub struct Arguments {
 
 #[derive(Subcommand)]
 enum Bench {
-    /// Admissions a second by the engine on this machine's real disk, and what a killed process leaves.
     Admissions(admissions::Arguments),
     /// How fast the simulated world is on one core of this machine, and where its time goes.
     World(world::Arguments),

@@ -11,6 +11,7 @@ mod row;
 mod table;
 mod watching;
 
+use crate::campaign::monitor;
 use crate::exit::Exit;
 use crate::print::block::{self, Failure, FailureKind};
 use crate::print::text;
@@ -24,6 +25,8 @@ use indicatif::{ProgressBar, ProgressStyle};
 use people::Load;
 use raw::Onto;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 use table::Table;
 
@@ -44,7 +47,7 @@ pub struct Arguments {
         value_parser = clap::value_parser!(u32).range(1..=4_096))]
     in_flight: Vec<u32>,
     /// How long each row is timed, in seconds; the raw rate is measured for a quarter of it before and after each.
-    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = time)]
+    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = time)]
     seconds: Duration,
     /// Admit through so many streams that go on, in turn, where without it each admission opens a stream of its own:
     /// the worst case, for each then writes a record of its own.
@@ -102,6 +105,9 @@ pub enum BenchError {
     /// A name is wrong.
     #[error(transparent)]
     Name(#[from] TargetError),
+    /// Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
     /// The system gave no threads.
     #[error("the runtime: {0}")]
     Runtime(std::io::Error),
@@ -109,12 +115,14 @@ pub enum BenchError {
 
 /// Runs it.
 pub fn main(arguments: &Arguments) -> Result<Exit, BenchError> {
+    let interrupts = Interrupts::default();
+    monitor::count_interrupts(Arc::clone(&interrupts.0)).map_err(BenchError::Runtime)?;
     if arguments.kill {
-        return kill::main(arguments);
+        return kill::main(arguments, &interrupts);
     }
     let directory = Directory::fresh(arguments.dir.as_deref())?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    match runtime.map_err(BenchError::Runtime)?.block_on(measured(arguments, &directory)) {
+    match runtime.map_err(BenchError::Runtime)?.block_on(measured(arguments, &directory, &interrupts)) {
         Ok(table) => {
             let printed = if arguments.json { table.json() } else { table.text(usize::from(text::width())) };
             text::out(&printed);
@@ -132,11 +140,40 @@ pub fn main(arguments: &Arguments) -> Result<Exit, BenchError> {
             };
             Ok(failed(&[failure], arguments.json))
         }
+        Err(BenchError::Interrupted) => {
+            directory.remove();
+            Ok(failed(&[interrupted(arguments)], arguments.json))
+        }
         Err(error) => Err(error),
     }
 }
 
-async fn measured(arguments: &Arguments, directory: &Directory) -> Result<Table, BenchError> {
+/// Ctrl-C, counted.
+#[derive(Clone, Default)]
+pub struct Interrupts(Arc<AtomicU8>);
+
+impl Interrupts {
+    /// Whether there was one.
+    pub fn any(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+}
+
+fn interrupted(arguments: &Arguments) -> Failure {
+    Failure {
+        kind: FailureKind::Cut,
+        what: "interrupted".to_owned(),
+        saw: "the bench was stopped".to_owned(),
+        see: None,
+        repeat: Some(repeat(arguments)),
+    }
+}
+
+async fn measured(
+    arguments: &Arguments,
+    directory: &Directory,
+    interrupts: &Interrupts,
+) -> Result<Table, BenchError> {
     let base = directory.path();
     let (load, onto) = match arguments.streams {
         None => (Load::Fresh, Onto::Free),
@@ -154,7 +191,7 @@ async fn measured(arguments: &Arguments, directory: &Directory) -> Result<Table,
     for (place, in_flight) in arguments.in_flight.iter().enumerate() {
         let say = |message| progress.set_message(message);
         let name = format!("store-{place}");
-        let row = row::measure(base, &name, load, *in_flight, arguments.seconds, say).await?;
+        let row = row::measure((base, &name), load, *in_flight, arguments.seconds, interrupts, say).await?;
         let after = raw(place + 1)?;
         rows.push((row, before.and(after)));
         before = after;

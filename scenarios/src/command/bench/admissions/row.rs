@@ -3,9 +3,9 @@
 //! Promise: timed is the engine's admission alone, from the call to the release of its verdict. Each of those in flight
 //! starts its next one when its last was released, so nothing waits outside the engine.
 
-use super::BenchError;
 use super::people::{self, Load, Person};
 use super::watching::watched;
+use super::{BenchError, Interrupts};
 use groundhog_engine::host::disk::DiskPath;
 use groundhog_engine::host::native::NativeMachine;
 use groundhog_engine::host::observe::EngineEvent;
@@ -177,18 +177,18 @@ pub async fn record_bytes(base: &Path, load: Load) -> Result<usize, BenchError> 
 
 /// Measures one row in a store of its own. `say` is told what is going on.
 pub async fn measure(
-    base: &Path,
-    name: &str,
+    (base, name): (&Path, &str),
     load: Load,
     in_flight: u32,
     time: Duration,
+    interrupts: &Interrupts,
     say: impl Fn(String),
 ) -> Result<Row, BenchError> {
     let store = Arc::new(Store::open(base, name).await?);
     let warm = (2 * u64::from(in_flight)).clamp(32, bound(load) / 2);
     say(format!("{in_flight} in flight: warming up"));
     let prepared = people::prepare(&store.machine, load, 0..warm);
-    let mut last = closed_loop(&store, prepared, in_flight, Duration::MAX).await?;
+    let mut last = closed_loop(&store, prepared, in_flight, Duration::MAX, interrupts).await?;
     let (mut row, mut prepared_to) = (Row::empty(in_flight), warm);
     // In stretches: how fast the last one was tells how many transactions to prepare for the rest of the time.
     while row.elapsed < time && prepared_to < bound(load) {
@@ -198,7 +198,7 @@ pub async fn measure(
         say(format!("{in_flight} in flight: signing and verifying {} transactions", to - prepared_to));
         let prepared = people::prepare(&store.machine, load, prepared_to..to);
         say(format!("{in_flight} in flight: admitting"));
-        last = closed_loop(&store, prepared, in_flight, left).await?;
+        last = closed_loop(&store, prepared, in_flight, left, interrupts).await?;
         row.absorb(&last);
         prepared_to = to;
     }
@@ -210,13 +210,14 @@ pub async fn measure(
 struct Source {
     prepared: std::vec::IntoIter<Verified>,
     until: Option<Instant>,
+    interrupts: Interrupts,
 }
 
 impl Source {
     /// Begins the next admission. Called under a lock, so that streams that go on are admitted in their order.
     fn begin(&mut self, store: &Store) -> Option<(Instant, Verified, Admitting)> {
         let now = Instant::now();
-        if self.until.is_some_and(|until| now >= until) {
+        if self.until.is_some_and(|until| now >= until) || self.interrupts.any() {
             return None;
         }
         let verified = self.prepared.next()?;
@@ -231,12 +232,17 @@ async fn closed_loop(
     prepared: Vec<Verified>,
     in_flight: u32,
     time: Duration,
+    interrupts: &Interrupts,
 ) -> Result<Row, BenchError> {
     let admissions = prepared.len();
     let counted = store.batches.counted();
     let began = Instant::now();
     let until = began.checked_add(time);
-    let source = Arc::new(Mutex::new(Source { prepared: prepared.into_iter(), until }));
+    let source = Arc::new(Mutex::new(Source {
+        prepared: prepared.into_iter(),
+        until,
+        interrupts: interrupts.clone(),
+    }));
     let share = admissions.div_ceil(in_flight as usize);
     let tasks: Vec<_> = (0..in_flight)
         .map(|_| tokio::spawn(one_after_the_other(Arc::clone(store), Arc::clone(&source), share)))
@@ -248,6 +254,9 @@ async fn closed_loop(
             row.latency_ns.saturating_record(latency);
         }
         last = last.max(ended);
+    }
+    if interrupts.any() {
+        return Err(BenchError::Interrupted);
     }
     row.admissions = row.latency_ns.len();
     row.elapsed = last - began;

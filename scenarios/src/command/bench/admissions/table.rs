@@ -62,7 +62,7 @@ impl Table {
         let mut text =
             String::from("Admissions on this machine's real disk, in this machine's real time\n\n");
         for (label, words) in self.facts() {
-            let _ = writeln!(text, "  {label:<10} {}", wrapped(&words, width - 13, 13));
+            let _ = writeln!(text, "  {label:<10} {}", wrapped(&words, width, 13));
         }
         let heads = ["in flight", "admitted/s", "p50", "p99", "max", "per batch", "raw/s", "x raw"];
         let _ = writeln!(text, "\n{}", cells(&heads.map(str::to_owned)));
@@ -85,7 +85,7 @@ impl Table {
             );
         }
         for note in self.notes() {
-            let _ = writeln!(text, "\n  {}", wrapped(&note, width - 2, 2));
+            let _ = writeln!(text, "\n  {}", wrapped(&note, width, 2));
         }
         text
     }

@@ -77,20 +77,16 @@ impl Report<'_> {
         let mut text = String::from(
             "Killed with SIGKILL and started again over one store, on this machine's real disk\n\n",
         );
-        let _ = writeln!(text, "  round  killed after    lines  signed  admitted  refused  at");
+        let _ = writeln!(text, "  round    killed after    lines  signed  admitted  refused  at");
         for (number, round) in (1..).zip(self.rounds) {
-            let kill = match round.kill.lines {
-                Some(lines) => format!("{lines} lines"),
-                None => format!("{} ms", round.kill.time.as_millis()),
-            };
-            let _ = writeln!(text, "  {number:>5}  {kill:>12}  {}", seen(&round.life));
+            let _ = writeln!(text, "  {number:>5}  {:>14}  {}", round.kill.to_string(), seen(&round.life));
         }
         if let Some((life, _)) = &self.last {
-            let _ = writeln!(text, "   last  {:>12}  {}", "not killed", seen(life));
+            let _ = writeln!(text, "   last  {:>14}  {}", "not killed", seen(life));
         }
         text.push('\n');
         for (label, words) in self.facts() {
-            let _ = writeln!(text, "  {label:<15} {}", wrapped(&words, width - 18, 18));
+            let _ = writeln!(text, "  {label:<15} {}", wrapped(&words, width, 18));
         }
         text
     }
@@ -163,8 +159,7 @@ impl Report<'_> {
             .iter()
             .map(|round| {
                 let mut seen = life_json(&round.life);
-                seen["kill_after_lines"] = round.kill.lines.into();
-                seen["kill_after_ms"] = u64::try_from(round.kill.time.as_millis()).unwrap_or(u64::MAX).into();
+                seen["killed_after"] = round.kill.to_string().into();
                 seen
             })
             .collect();

@@ -13,17 +13,20 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
-/// The longest time that a worker is left alone before it is killed, in milliseconds.
-const ROUND_MAX_MS: u64 = 280;
+/// The longest time that a worker has before it is killed, in milliseconds: from its start, and from its first line.
+const TIME_MAX_MS: (u64, u64) = (60, 250);
+
+/// The longest time that a worker has for the lines that it is killed after, or for its first one.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The most lines after which a worker is killed.
-const LINES_MAX: u64 = 250;
+const LINES_MAX: u64 = 400;
 
 /// How long the last worker, which is not killed, may take.
 const LAST_MAX: Duration = Duration::from_secs(55);
 
 /// Transactions of the life before that are handed in again, and how many drawn from all lives.
-const AGAIN: (usize, usize) = (96, 32);
+const AGAIN: (usize, usize) = (40, 16);
 
 /// Transactions that the last worker is handed again at most: the latest.
 const AGAIN_AT_THE_END: usize = 50_000;
@@ -34,24 +37,49 @@ const NEW_AT_THE_END: u64 = 4;
 /// SIGKILL, as a process's end tells it.
 const SIGKILL: i32 = 9;
 
-/// When a worker is killed: once it has told so many lines, or after so long, whichever comes first.
+/// When a worker is killed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kill {
-    /// After this many lines.
-    pub lines: Option<u64>,
-    /// After this time.
-    pub time: Duration,
+pub enum Kill {
+    /// So long after its start, which is mostly before it has opened its store.
+    Start(Duration),
+    /// So long after its first line.
+    FirstLine(Duration),
+    /// Once so many lines were read.
+    Lines(u64),
 }
 
 impl Kill {
     /// Drawn for one round.
     pub fn draw(draws: Draws, round: u32) -> Self {
         let draw = |which: u64| draws.draw(Purpose::Generate, [u64::from(round), which]);
-        if draw(0).chance_per_mille(500) {
-            let lines = Some(draw(1).between(1, LINES_MAX));
-            Self { lines, time: Duration::from_millis(ROUND_MAX_MS) }
-        } else {
-            Self { lines: None, time: Duration::from_millis(draw(2).between(2, ROUND_MAX_MS)) }
+        let (from_start, from_first_line) = TIME_MAX_MS;
+        let time = |max| Duration::from_millis(draw(1).between(1, max));
+        match draw(0).below(10) {
+            0 => Self::Start(time(from_start)),
+            1..5 => Self::FirstLine(time(from_first_line)),
+            _ => Self::Lines(draw(1).between(1, LINES_MAX)),
+        }
+    }
+
+    /// How long the worker still has after so many lines, `since_start` after its start and `since_first` after its first
+    /// line; `None` where its time is over.
+    fn left(self, lines: u64, since_start: Duration, since_first: Duration) -> Option<Duration> {
+        let (given, used) = match self {
+            Self::Start(time) => (time, since_start),
+            Self::FirstLine(time) if lines > 0 => (time, since_first),
+            Self::Lines(most) if lines >= most => return None,
+            Self::FirstLine(_) | Self::Lines(_) => (PATIENCE, since_start),
+        };
+        given.checked_sub(used).filter(|left| !left.is_zero())
+    }
+}
+
+impl std::fmt::Display for Kill {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Start(time) => write!(f, "start + {} ms", time.as_millis()),
+            Self::FirstLine(time) => write!(f, "first + {} ms", time.as_millis()),
+            Self::Lines(lines) => write!(f, "{lines} lines"),
         }
     }
 }
@@ -87,6 +115,9 @@ pub enum RoundError {
         /// The line, shortened.
         line: String,
     },
+    /// Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
     /// The last worker did not come to its end.
     #[error("the last worker took longer than {} s", LAST_MAX.as_secs())]
     Endless,
@@ -108,15 +139,17 @@ impl Rounds<'_> {
         let kill = Kill::draw(self.draws, number);
         let worker = self.start(number, &self.again(judge, number), u64::MAX)?;
         judge.born();
-        let began = Instant::now();
-        let mut told = 0;
-        while kill.lines.is_none_or(|lines| told < lines) {
-            match worker.lines.recv_timeout(kill.time.saturating_sub(began.elapsed())) {
+        let (began, mut first, mut told) = (Instant::now(), None, 0);
+        while let Some(left) =
+            kill.left(told, began.elapsed(), first.map_or(Duration::ZERO, |at: Instant| at.elapsed()))
+        {
+            match worker.lines.recv_timeout(left) {
                 Ok(line) => judge.line(read(&line)?),
                 Err(RecvTimeoutError::Timeout) => break,
                 Err(RecvTimeoutError::Disconnected) => return Err(worker.ended_by_itself(number)),
             }
             told += 1;
+            first.get_or_insert_with(Instant::now);
         }
         worker.kill(judge, number)?;
         Ok(Round { kill, life: judge.life() })
@@ -239,9 +272,26 @@ mod tests {
         let drawn = |seed| (1..50).map(|round| Kill::draw(Draws::new(seed), round)).collect::<Vec<_>>();
         assert_eq!(drawn(1), drawn(1));
         assert_ne!(drawn(1), drawn(2));
-        let (by_lines, by_time): (Vec<_>, Vec<_>) =
-            drawn(1).into_iter().partition(|kill| kill.lines.is_some());
-        assert!(by_lines.len() > 10 && by_time.len() > 10);
-        assert!(drawn(3).iter().all(|kill| kill.time <= Duration::from_millis(ROUND_MAX_MS)));
+        let kinds = |wanted: fn(&Kill) -> bool| drawn(1).iter().filter(|kill| wanted(kill)).count();
+        assert!(kinds(|kill| matches!(kill, Kill::Start(_))) > 0);
+        assert!(kinds(|kill| matches!(kill, Kill::FirstLine(_))) > 10);
+        assert!(kinds(|kill| matches!(kill, Kill::Lines(_))) > 10);
+    }
+
+    #[test]
+    fn a_worker_has_the_time_and_the_lines_that_were_drawn() {
+        let ms = Duration::from_millis;
+        for (kill, lines, since_start, since_first, left) in [
+            (Kill::Start(ms(10)), 0, 4, 0, Some(ms(6))),
+            (Kill::Start(ms(10)), 9, 10, 3, None),
+            (Kill::FirstLine(ms(10)), 0, 900, 0, Some(PATIENCE - ms(900))),
+            (Kill::FirstLine(ms(10)), 1, 900, 4, Some(ms(6))),
+            (Kill::FirstLine(ms(10)), 5, 900, 11, None),
+            (Kill::Lines(3), 2, 100, 50, Some(PATIENCE - ms(100))),
+            (Kill::Lines(3), 3, 100, 50, None),
+            (Kill::Lines(3), 0, 5_001, 0, None),
+        ] {
+            assert_eq!(kill.left(lines, ms(since_start), ms(since_first)), left, "{kill} {lines}");
+        }
     }
 }
