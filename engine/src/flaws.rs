@@ -46,7 +46,7 @@ macro_rules! flaws {
 flaws! {
     OneStreamForAllClasses "one-stream-for-all-classes" "B-R1" "The class is left out of the stream key, so all classes share one stream.";
     ClassSpreadOverChannels "class-spread-over-channels" "B-R2" "Frames of one class are spread round robin over the channels of the pool.";
-    LaneWindow64 "lane-window-64" "B-R3" "64 transfers of a lane are in flight instead of 8.";
+    LaneWindow64 "lane-window-64" "B-R3" "64 transfers of a lane are in flight instead of 8, on as much receive credit.";
     KeyedByDelegatee "keyed-by-delegatee" "000, Stream and transcript" "The stream's origin is the delegatee key instead of the delegator.";
     NoFlushBeforeRename "no-flush-before-rename" "B-R13" "A temporary is renamed into place without being flushed.";
     NoDirectoryFlush "no-directory-flush" "B-R14" "A batch is reported durable without a flush of the directory.";

@@ -1,7 +1,8 @@
 //! Numbers as people read them. Integers all the way, so that a figure is the same on every machine.
 
 /// `12,345`.
-pub(crate) fn count(number: u64) -> String {
+#[must_use]
+pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
     for (place, digit) in digits.chars().enumerate() {
@@ -14,7 +15,8 @@ pub(crate) fn count(number: u64) -> String {
 }
 
 /// Three figures and a unit: `412 ns`, `8.21 us`, `1.23 ms`, `48.2 s`.
-pub(crate) fn duration(ns: u64) -> String {
+#[must_use]
+pub fn duration(ns: u64) -> String {
     let (unit_ns, unit) = match ns {
         0..1_000 => return format!("{ns} ns"),
         1_000..1_000_000 => (1_000, "us"),

@@ -18,6 +18,7 @@ mod write;
 
 pub use facts::{CampaignFacts, RunFacts, ScenarioFacts};
 pub use folder::{ReportError, probe};
+pub use format::{count, duration};
 pub use latency::{LADDER, Percentile, SAMPLES_ABOVE, percentile};
 pub use summary::{FORMAT, of_campaign as campaign_summary, of_run as run_summary};
 pub use terminal::{terminal, terminal_campaign};

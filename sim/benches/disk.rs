@@ -51,7 +51,7 @@ fn disk_requests(criterion: &mut Criterion) {
         });
         group.throughput(Throughput::Elements(RECORDS as u64));
         group.bench_function(format!("certain {profile:?}"), |bencher| {
-            bencher.iter(|| names.iter().for_each(|name| drop(black_box(disk.certain(name)))));
+            bencher.iter(|| names.iter().for_each(|name| drop(black_box(disk.certain(name.as_str())))));
         });
     }
     group.finish();

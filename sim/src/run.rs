@@ -6,7 +6,8 @@
 use crate::ledger::LedgerOptions;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
-use crate::world::{Start, World};
+use crate::world::{Program, Start, World};
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -47,27 +48,75 @@ pub enum RunError {
     Simulator(String),
 }
 
+thread_local! {
+    /// Where the last panic of this run happened.
+    static PANICKED_AT: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) };
+}
+
+/// The name of the threads that runs run on.
+const THREAD_NAME: &str = "groundhog-run";
+
+/// What a panic on this thread said, and where.
+pub(crate) fn panic_message(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    PANICKED_AT.with_borrow(|place| format!("{} ({place})", text.unwrap_or("no message")))
+}
+
+/// A panic inside a run is an outcome, told where outcomes are told, and not a trace on the screen of whoever waits.
+fn keep_panics_of_runs() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| {
+        let others = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |panic| {
+            if std::thread::current().name() != Some(THREAD_NAME) {
+                others(panic);
+            } else if std::env::var_os("RUST_BACKTRACE").is_some_and(|asked| asked == "full") {
+                eprintln!("in a run: {panic}\n{}", std::backtrace::Backtrace::force_capture());
+            }
+            if let Some(place) = panic.location() {
+                // The file's name alone: where the sources lie differs from machine to machine.
+                let file = place.file().rsplit('/').next().unwrap_or_default();
+                PANICKED_AT.set(format!("{file}:{}", place.line()));
+            }
+        }));
+    });
+}
+
 /// Runs a plan.
 ///
 /// # Errors
 /// [`RunError`]. A broken law is no error: it is in the outcome.
 pub fn run(plan: &Plan, options: RunOptions) -> Result<Outcome, RunError> {
-    let plan = Arc::new(plan.clone());
-    let thread = std::thread::Builder::new().name("groundhog-run".to_owned());
-    let running = thread.spawn(move || simulate(plan, options));
-    let running = running.map_err(|error| RunError::Thread(error.to_string()))?;
-    running.join().unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().cloned();
-        let text = text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()));
-        Err(RunError::Simulator(text.unwrap_or_else(|| "it panicked without a message".to_owned())))
-    })
+    run_program(plan, options, Program::Engines)
 }
 
-fn simulate(plan: Arc<Plan>, options: RunOptions) -> Result<Outcome, RunError> {
+/// Runs a plan whose nodes run no engines: its bursts go straight to the network, which is measured alone.
+///
+/// # Errors
+/// [`RunError`].
+pub fn run_transport_alone(plan: &Plan, options: RunOptions) -> Result<Outcome, RunError> {
+    run_program(plan, options, Program::TransportAlone)
+}
+
+fn run_program(plan: &Plan, options: RunOptions, program: Program) -> Result<Outcome, RunError> {
+    plan.check().map_err(|error| RunError::Plan(error.to_string()))?;
+    let plan = Arc::new(plan.clone());
+    let thread = std::thread::Builder::new().name(THREAD_NAME.to_owned());
+    keep_panics_of_runs();
+    let running = thread.spawn(move || {
+        let run = std::panic::catch_unwind(AssertUnwindSafe(|| simulate(plan, options, program)));
+        run.unwrap_or_else(|panic| Err(RunError::Simulator(panic_message(panic.as_ref()))))
+    });
+    let running = running.map_err(|error| RunError::Thread(error.to_string()))?;
+    running.join().unwrap_or_else(|_| Err(RunError::Simulator("its thread ended without a word".to_owned())))
+}
+
+fn simulate(plan: Arc<Plan>, options: RunOptions, program: Program) -> Result<Outcome, RunError> {
     let runtime =
         madsim::runtime::Runtime::with_seed_and_config(plan.schedule_seed, madsim::Config::default());
     let nodes = plan.nodes.iter().map(|_| runtime.create_node().build().id()).collect();
-    let start = Start { plan, nodes, executor: runtime.handle().clone() };
+    let start = Start { plan, program, nodes, executor: runtime.handle().clone() };
     let stop = Arc::clone(&options.stop);
     let shared = World::begin(start, options)?;
     runtime.block_on(async move {

@@ -38,7 +38,15 @@ impl DiskPath {
             !name.is_empty() && !name.contains('/') && !matches!(name, "." | ".."),
             "not a name: {name:?}"
         );
-        if self.0.is_empty() { Self(Arc::from(name)) } else { Self(Arc::from(format!("{}/{name}", self.0))) }
+        if self.0.is_empty() {
+            return Self(Arc::from(name));
+        }
+        // Paths are made for every record of every batch: no formatting.
+        let mut text = String::with_capacity(self.0.len() + 1 + name.len());
+        text.push_str(&self.0);
+        text.push('/');
+        text.push_str(name);
+        Self(Arc::from(text))
     }
 
     /// The directory that holds this name; `None` for the root.

@@ -81,6 +81,20 @@ fn with_digits<T>(name: RecordName, suffix: &str, use_text: impl FnOnce(&str) ->
     use_text(std::str::from_utf8(&text[..length]).expect("hex digits and an ASCII suffix are UTF-8"))
 }
 
+/// The text of the path of the record's file, for whoever only looks: a path of its own would cost two allocations more.
+pub fn with_record_path<T>(root: &DiskPath, name: RecordName, look: impl FnOnce(&str) -> T) -> T {
+    with_digits(name, "", |digits| {
+        let root = root.as_str();
+        let mut text = String::with_capacity(root.len() + 1 + digits.len());
+        if !root.is_empty() {
+            text.push_str(root);
+            text.push('/');
+        }
+        text.push_str(digits);
+        look(&text)
+    })
+}
+
 /// The record's file.
 #[must_use]
 pub fn record_path(root: &DiskPath, name: RecordName) -> DiskPath {
@@ -110,6 +124,9 @@ mod tests {
         let name = record_name("some key");
         assert_eq!(FileName::parse(record_path(&root, name).name()), FileName::Record(name));
         assert_eq!(FileName::parse(marker_path(&root, name).name()), FileName::Marker(name));
+        for root in [DiskPath::root(), root.clone(), root.join("store")] {
+            with_record_path(&root, name, |text| assert_eq!(text, record_path(&root, name).as_str()));
+        }
         for batch in [0, 7, u64::MAX] {
             let temporary = temporary_path(&root, name, BatchNumber(batch));
             assert_eq!(FileName::parse(temporary.name()), FileName::Temporary(name));

@@ -1,5 +1,7 @@
 //! What the command line can say.
 
+mod bench;
+mod convict;
 mod explain;
 mod list;
 mod plan;
@@ -42,10 +44,17 @@ enum Command {
     Replay(replay::Arguments),
     /// Print the plan of one seed, and run nothing.
     Plan(plan::Arguments),
+    /// How fast it is here, and what a killed process leaves on this machine's real disk.
+    Bench(bench::Arguments),
+    /// Is every known-bad behaviour found, how soon, and by the law that is named for it?
+    Convict(convict::Arguments),
     /// List scenarios, laws, flaws, marks and known limits.
     List(list::Arguments),
     /// Say what a scenario, law, flaw, mark or limit is.
     Explain(explain::Arguments),
+    /// Work until it is killed: the other process of `bench admissions --kill`.
+    #[command(hide = true)]
+    BenchWorker(bench::admissions::kill::worker::Arguments),
     /// Run the plan on the standard input and say its checkpoints: the other process of `run --check`.
     #[command(hide = true)]
     SayCheckpoints(say_checkpoints::Arguments),
@@ -54,20 +63,18 @@ enum Command {
 /// Does what the command line says.
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
-        // A panic inside a run is caught there, and is a law's or the run's own finding; who asks for full backtraces sees it.
-        if std::thread::current().name() != Some("groundhog-run") {
-            eprintln!("error: groundhog has a defect, please report it: {panic}");
-        } else if std::env::var_os("RUST_BACKTRACE").is_some_and(|asked| asked == "full") {
-            eprintln!("in a run: {panic}\n{}", std::backtrace::Backtrace::force_capture());
-        }
+        eprintln!("error: groundhog has a defect, please report it: {panic}");
     }));
     let command = Cli::parse().command;
     let done = std::panic::catch_unwind(|| match command {
         Some(Command::Run(arguments)) => run::main(&arguments),
         Some(Command::Replay(arguments)) => replay::main(&arguments),
         Some(Command::Plan(arguments)) => plan::main(&arguments),
+        Some(Command::Bench(arguments)) => bench::main(&arguments),
+        Some(Command::Convict(arguments)) => convict::main(&arguments),
         Some(Command::List(arguments)) => Ok(list::main(&arguments)),
         Some(Command::Explain(arguments)) => explain::main(&arguments),
+        Some(Command::BenchWorker(arguments)) => Ok(bench::admissions::kill::worker::main(&arguments)),
         Some(Command::SayCheckpoints(arguments)) => Ok(say_checkpoints::main(&arguments)),
         None => {
             text::out(INTRODUCTION);
@@ -102,6 +109,12 @@ pub enum CallError {
     /// The system gave no signal handler.
     #[error("no handler for Ctrl-C: {0}")]
     Signals(std::io::Error),
+    /// Nothing was measured.
+    #[error(transparent)]
+    Bench(#[from] bench::admissions::BenchError),
+    /// The world's speed could not be measured.
+    #[error("{0}")]
+    BenchWorld(#[from] bench::world::BenchError),
     /// The world refused the plan, or failed.
     #[error("{0}")]
     Run(#[from] groundhog_sim::run::RunError),

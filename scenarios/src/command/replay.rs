@@ -30,7 +30,7 @@ pub struct Arguments {
 }
 
 /// Seconds with up to six decimals, as microseconds.
-fn seconds(text: &str) -> Result<u64, String> {
+pub fn seconds(text: &str) -> Result<u64, String> {
     let expected = || "expected seconds, such as 8.214".to_owned();
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     let digits = |text: &str| text.bytes().all(|digit| digit.is_ascii_digit());

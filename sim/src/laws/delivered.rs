@@ -1,6 +1,6 @@
 //! `streams/delivered`: what is intended once every fault has ended is dispatched by the end of the run.
 //!
-//! Judged are messages between two nodes that are ready when they are intended. What a message may still be lost by is
+//! Judged are messages between two nodes that are ready, as is a relay between them, when they are intended. What a message may still be lost by is
 //! what is no fault: frames lost by a link that always loses some, a caller that gives up, a typed refusal, and, on a way
 //! through a relay, a window that other copies of its stream have moved on.
 
@@ -71,6 +71,12 @@ impl Delivered {
         self.plan.links.iter().filter(between).any(|link| link.loss_per_mille > 0)
     }
 
+    /// The node that a message is to be relayed by.
+    fn relay_of(&self, message: MessageId) -> Option<NodeId> {
+        let place = self.plan.actions.binary_search_by_key(&message.action, |action| action.id).ok()?;
+        if let Act::Send(burst) = &self.plan.actions[place].act { burst.via } else { None }
+    }
+
     fn is_no_fault(&mut self, cause: LossCause, from: NodeId, to: NodeId, class: Class) -> bool {
         match cause {
             LossCause::CallerGone | LossCause::Refused | LossCause::LaneFull => true,
@@ -96,7 +102,10 @@ impl Law for Delivered {
             Event::Died { node, .. } | Event::Booted { node, .. } => *self.ready.at(*node) = false,
             Event::Quiesced => self.quiesced = true,
             Event::Intended { message, node, to, class }
-                if self.quiesced && *self.ready.at(*node) && *self.ready.at(*to) =>
+                if self.quiesced
+                    && *self.ready.at(*node)
+                    && *self.ready.at(*to)
+                    && self.relay_of(*message).is_none_or(|relay| *self.ready.at(relay)) =>
             {
                 self.due.push((*message, *node, *to, *class));
             }

@@ -65,6 +65,7 @@ pub const LIMITS: &[Limit] = &[
             "streams/refusal-true",
             "streams/lease",
             "commit/release",
+            "commit/order",
             "streams/delivered",
         ],
     },

@@ -82,7 +82,12 @@ impl StalledClass {
         let Some(&channels) = self.channels.get(&(from.min(to), from.max(to))) else { return false };
         let held = |kind: &FaultKind| match kind {
             FaultKind::StallHandler { node, class: held } if *node == to => Some(held.index() % channels),
-            FaultKind::Link { from: one, to: other, one_way, fault: LinkFault::StallChannel { channel } } => {
+            FaultKind::Link {
+                from: one,
+                to: other,
+                one_way,
+                fault: LinkFault::StallChannel { channel } | LinkFault::StallReceiver { channel },
+            } => {
                 let there = (*one, *other) == (from, to) || (!one_way && (*other, *one) == (from, to));
                 there.then_some(usize::from(*channel))
             }
@@ -153,7 +158,10 @@ impl Law for StalledClass {
             Event::FaultBegan { fault } => match self.kind(*fault) {
                 Some(
                     kind @ (FaultKind::StallHandler { .. }
-                    | FaultKind::Link { fault: LinkFault::StallChannel { .. }, .. }),
+                    | FaultKind::Link {
+                        fault: LinkFault::StallChannel { .. } | LinkFault::StallReceiver { .. },
+                        ..
+                    }),
                 ) => {
                     let kind = kind.clone();
                     self.stalls.push((*fault, kind));

@@ -51,6 +51,11 @@ impl Fingerprint {
         self.events += 1;
     }
 
+    /// Counts one event that is not taken in.
+    pub fn skip(&mut self) {
+        self.events += 1;
+    }
+
     /// The encoding of the last event; empty before the first.
     #[must_use]
     pub fn last_encoded(&self) -> &[u8] {

@@ -67,9 +67,12 @@ impl Marks {
         let lasting = plan.faults.iter().filter_map(|fault| {
             let lasting = match fault.kind {
                 FaultKind::StallHandler { node, class } => Lasting::StalledHandler(node, class),
-                FaultKind::Link { from, to, one_way, fault: LinkFault::StallChannel { channel } } => {
-                    Lasting::StalledChannel { from, to, one_way, channel }
-                }
+                FaultKind::Link {
+                    from,
+                    to,
+                    one_way,
+                    fault: LinkFault::StallChannel { channel } | LinkFault::StallReceiver { channel },
+                } => Lasting::StalledChannel { from, to, one_way, channel },
                 FaultKind::Clock { node, fault: ClockFault::Step { .. } | ClockFault::Freeze } => {
                     Lasting::Clock(node)
                 }

@@ -26,6 +26,7 @@ pub const fn fault_kind(kind: &FaultKind) -> &'static str {
             LinkFault::Delay { .. } => "delay",
             LinkFault::Bandwidth { .. } => "low-bandwidth",
             LinkFault::StallChannel { .. } => "stalled-channel",
+            LinkFault::StallReceiver { .. } => "stalled-receiver",
         },
         FaultKind::Clock { fault, .. } => match fault {
             ClockFault::Step { .. } => "clock-step",
@@ -69,7 +70,9 @@ pub fn fault_label(kind: &FaultKind) -> String {
                 }
                 LinkFault::Delay { us } => format!("{words} {us} us, {ends}"),
                 LinkFault::Bandwidth { bytes_per_s } => format!("{words} {bytes_per_s} B/s, {ends}"),
-                LinkFault::StallChannel { channel } => format!("{words} {channel}, {ends}"),
+                LinkFault::StallChannel { channel } | LinkFault::StallReceiver { channel } => {
+                    format!("{words} {channel}, {ends}")
+                }
                 LinkFault::Partition => format!("{words}, {ends}"),
             }
         }

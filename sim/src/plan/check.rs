@@ -127,6 +127,8 @@ impl Plan {
     }
 
     fn check_actions(&self, links: &BTreeSet<(NodeId, NodeId)>) -> Result<(), PlanError> {
+        let in_order = self.actions.is_sorted_by_key(|action| action.id);
+        ensure(in_order, || "plan".to_owned(), || "its actions are not in order of id".to_owned())?;
         let mut frames = 0_u64;
         let mut ids = BTreeSet::new();
         for action in &self.actions {
@@ -163,6 +165,13 @@ impl Plan {
                     if let LinkFault::Loss { per_mille } | LinkFault::Duplicate { per_mille } = kind {
                         ensure(*per_mille <= 1_000, place, || "more than 1,000 of 1,000".to_owned())?;
                     }
+                    if let LinkFault::StallChannel { channel } | LinkFault::StallReceiver { channel } = kind {
+                        let pool = |link: &&super::LinkPlan| (link.a, link.b) == ends;
+                        let channels = self.links.iter().find(pool).map_or(0, |link| link.channels);
+                        ensure(*channel < channels, place, || {
+                            format!("the pool has {channels} channels, and no channel {channel}")
+                        })?;
+                    }
                 }
                 FaultKind::Crash { node, .. }
                 | FaultKind::Disk { node, .. }
@@ -185,7 +194,15 @@ impl Plan {
                 ensure(count > 0, place, || "steps are counted from 1".to_owned())?;
                 self.node_exists(node, place)
             }
-            When::Operation { node, .. } | When::Poll { node, .. } => self.node_exists(node, place),
+            When::Operation { node, .. } => {
+                if let FaultKind::Crash { node: whose, .. } = fault.kind {
+                    ensure(whose == node, place, || {
+                        format!("an operation of {node} is struck by its own death, not {whose}'s")
+                    })?;
+                }
+                self.node_exists(node, place)
+            }
+            When::Poll { node, .. } => self.node_exists(node, place),
         }
     }
 

@@ -249,6 +249,12 @@ pub enum LinkFault {
         /// The channel.
         channel: u8,
     },
+    /// The receiver's transport takes what arrives on one channel of the pool, and hands nothing of it on while this
+    /// lasts: the sender's lane goes on, as far as its receive credit reaches.
+    StallReceiver {
+        /// The channel.
+        channel: u8,
+    },
 }
 
 /// How a clock misbehaves.

@@ -212,6 +212,8 @@ sections! {
         failing_batches = 0, COUNT;
         /// Failing batches that a power failure follows a few batches later, in thousandths.
         power_after_failure_per_mille = 0, PER_MILLE;
+        /// Directory flushes that fail just after new records were marked; good batches follow, and then a power failure.
+        lost_markers = 0, COUNT;
         /// Operations that fail with an input/output error.
         errors = 0, COUNT;
         /// Times without space.
@@ -262,10 +264,16 @@ sections! {
     }
     /// Scenes of overtaking: one class, or one channel, stands still while traffic beside it goes on.
     Scenes scenes {
+        /// Seeds in which nothing but scenes disturbs the run and each lasts to the end of it, in thousandths.
+        quiet_per_mille = 0, PER_MILLE;
+        /// How long faults go on in such a seed, in milliseconds.
+        quiet_chaos_ms = 4_000, 1..=604_800_000;
         /// One class's handler stalls until its frames wait in their lane, while the other classes of the pair go on.
         stalled_classes = 0, COUNT;
         /// One channel of a pool stalls, while every class of the pair goes on.
         stalled_channels = 0, COUNT;
+        /// The receiver of one channel stalls behind its transport, while a long burst of one class goes on.
+        stalled_receivers = 0, COUNT;
         /// Messages of the class that stands still.
         behind = 26, 1..=10_000;
         /// Messages of each other class.
@@ -355,6 +363,25 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// This scenario with nothing in it but its load and its scenes, on links without a bound, and scenes that last.
+    #[must_use]
+    pub fn quieted(&self) -> Self {
+        let Ok(calm) = Sections::read(&mut Defaults);
+        let mut quiet = self.clone();
+        let sections = &mut quiet.sections;
+        sections.crashes = calm.crashes;
+        sections.disks = calm.disks;
+        sections.network = calm.network;
+        sections.handlers = calm.handlers;
+        sections.clocks = calm.clocks;
+        sections.links.bandwidth_bytes_per_s = Draw::Fixed(0);
+        sections.links.jitter_us = calm.links.jitter_us;
+        sections.load.bytes = calm.load.bytes;
+        sections.time.chaos_ms = sections.scenes.quiet_chaos_ms.clone();
+        sections.scenes.lasts_ms = sections.scenes.quiet_chaos_ms.clone();
+        quiet
+    }
+
     /// A count drawn for this scenario's number of nodes: never zero where the drawn count is not.
     pub fn scaled(&self, draw: &Draw, dice: &mut Dice) -> u64 {
         let count = draw.roll_u64(dice);

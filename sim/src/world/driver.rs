@@ -47,9 +47,9 @@ pub async fn drive(shared: &Shared, stop: &AtomicBool) -> Option<Cut> {
         if handled >= PRUNE_EVERY_EVENTS {
             handled = 0;
             madsim::runtime::Handle::current().metrics().num_tasks();
-            if stop.load(Ordering::Relaxed) {
-                return Some(Cut::Interrupted);
-            }
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Some(Cut::Interrupted);
         }
         if shared.with(|world| world.ended) {
             return None;

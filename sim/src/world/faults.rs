@@ -131,6 +131,11 @@ impl ActiveFaults {
         struck
     }
 
+    /// A fault is on from now until it ends.
+    pub(super) fn turn_on(&mut self, index: usize) {
+        self.on[index] = true;
+    }
+
     /// Whether a stall of this handler is on.
     #[must_use]
     pub fn handler_stalled(&self, node: NodeId, class: Class) -> bool {
@@ -298,7 +303,7 @@ impl World {
 
     /// A fault takes effect.
     pub(super) fn begin_fault(&mut self, index: usize) {
-        if self.quiesced || std::mem::replace(&mut self.faults.on[index], true) {
+        if self.quiesced || self.faults.on[index] {
             return;
         }
         let plan = std::sync::Arc::clone(&self.plan);
@@ -307,6 +312,7 @@ impl World {
             self.crash(index, node, death, down_us);
             return;
         }
+        self.faults.turn_on(index);
         self.record(&Event::FaultBegan { fault: fault.id });
         let until = SimTime::from_us(fault.until_us.unwrap_or(plan.quiesce_us).min(plan.quiesce_us));
         let due = Due::FaultEnd { index: u32::try_from(index).expect("a plan holds fewer than 2^32 faults") };
@@ -348,7 +354,7 @@ impl World {
         let plan = std::sync::Arc::clone(&self.plan);
         let fault = &plan.faults[index];
         match &fault.kind {
-            FaultKind::Crash { .. } => {}
+            FaultKind::Crash { node, .. } => self.node(*node).down_for = None,
             FaultKind::Disk { node, fault: disk, .. } => {
                 self.faults.disks[node.index()].retain(|on| on.index != index);
                 if let DiskFault::Stuck { fails } = disk {
@@ -395,12 +401,17 @@ impl World {
 
     /// Every fault ends; none begins any more.
     pub(super) fn quiesce(&mut self) {
-        for index in 0..self.faults.on.len() {
-            self.end_fault(index);
-        }
         self.faults.operations.clear();
         self.faults.steps.clear();
         self.faults.polls.clear();
+        self.spare_disk_calls();
+        let plan = std::sync::Arc::clone(&self.plan);
+        let of_clock = |index: &usize| matches!(plan.faults[*index].kind, FaultKind::Clock { .. });
+        // Clocks first: a machine that is still paused could not be told what its stuck disk answers.
+        let (clocks, others): (Vec<_>, Vec<_>) = (0..plan.faults.len()).partition(of_clock);
+        for index in clocks.into_iter().chain(others) {
+            self.end_fault(index);
+        }
         self.heal_network();
         for node in 0..self.nodes.len() {
             self.heal_node(NodeId(u16::try_from(node).expect("a plan holds at most MAX_NODES nodes")));

@@ -3,7 +3,6 @@
 //! Promise: what a dead life did stays done, what it had not done stays undone, and nothing of it happens later; a
 //! process crash keeps the wall clock and the page cache, a power failure keeps only what was durable or survives by chance.
 
-use super::World;
 use super::clock::Clock;
 use super::disk_calls::survives;
 use super::machine::SimMachine;
@@ -11,13 +10,15 @@ use super::node::{self, Identity};
 use super::processor::Processor;
 use super::tasks::LifeState;
 use super::timeline::Due;
+use super::{Program, World};
 use crate::draw::Purpose;
 use crate::ledger::event::Event;
 use crate::plan::{Death, NodePlan};
 use crate::units::{FaultId, FrameNumber, Life, MessageId, NodeId};
 use groundhog_engine::host::Host;
 use groundhog_engine::host::observe::{BatchNumber, Roles, Step};
-use std::collections::{BTreeMap, BTreeSet};
+use indexmap::{IndexMap, IndexSet};
+use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
 
 /// How soon a node whose engines did not open is started again.
@@ -40,11 +41,10 @@ pub struct NodeState {
     pub(super) status: Status,
     pub(super) state: Arc<LifeState>,
     pub(super) executor: madsim::task::NodeId,
-    pub(super) machine: Option<SimMachine>,
     pub(super) clock: Clock,
     pub(super) processor: Processor,
     pub(super) identity: Identity,
-    /// What is due at a paused machine.
+    /// What is due at a paused machine; kept over a death, since what was to happen to the next life is among it.
     pub(super) held: Vec<Due>,
     /// How the last life ended.
     last_death: Option<Death>,
@@ -53,11 +53,12 @@ pub struct NodeState {
     pub(super) during: Option<(Step, BatchNumber, Roles)>,
     /// Whether transitions have gathered in a batch that nobody has begun to write.
     pub(super) gathering: bool,
-    down_for: Option<usize>,
+    /// The crash of the plan that the node is down for, by its place.
+    pub(super) down_for: Option<usize>,
     /// Messages that the sending tasks of this life have taken and not sent.
-    pub(super) in_hand: BTreeSet<MessageId>,
+    pub(super) in_hand: IndexSet<MessageId, FxBuildHasher>,
     /// Frames that lanes of this life have taken and not answered.
-    pub(super) frames_in_hand: BTreeMap<FrameNumber, Option<MessageId>>,
+    pub(super) frames_in_hand: IndexMap<FrameNumber, Option<MessageId>, FxBuildHasher>,
 }
 
 impl NodeState {
@@ -68,7 +69,6 @@ impl NodeState {
             status: Status::Down,
             state: LifeState::new(),
             executor,
-            machine: None,
             clock: Clock::new(plan.clock),
             processor: Processor::new(plan.cores),
             identity,
@@ -78,8 +78,8 @@ impl NodeState {
             during: None,
             gathering: false,
             down_for: None,
-            in_hand: BTreeSet::new(),
-            frames_in_hand: BTreeMap::new(),
+            in_hand: IndexSet::default(),
+            frames_in_hand: IndexMap::default(),
         }
     }
 
@@ -108,6 +108,9 @@ impl World {
         if self.nodes[node.index()].status != Status::Down {
             return;
         }
+        if self.program == Program::TransportAlone {
+            return self.boot_transport(node);
+        }
         let now = self.now();
         let shared = self.shared();
         let executor = self.nodes[node.index()].executor;
@@ -127,10 +130,8 @@ impl World {
         let life = state.life;
         let wall = state.clock.wall_now(now);
         let machine = SimMachine::new(shared.clone(), node, life, Arc::clone(&state.state), ready, handle);
-        state.machine = Some(machine.clone());
-        if let Some(fault) = state.down_for.take() {
-            let fault = self.plan.faults[fault].id;
-            self.record(&Event::FaultEnded { fault });
+        if let Some(index) = state.down_for.take() {
+            self.end_fault(index);
         }
         self.disks[node.index()].start_life();
         self.record(&Event::Booted { node, life, wall });
@@ -171,6 +172,7 @@ impl World {
         if self.nodes[node.index()].status == Status::Down {
             return;
         }
+        self.faults.turn_on(index);
         let fault = self.plan.faults[index].id;
         self.record(&Event::FaultBegan { fault });
         self.node(node).down_for = Some(index);
@@ -184,8 +186,6 @@ impl World {
         let (life, during, gathering) = (state.life, state.during.take(), state.gathering);
         state.status = Status::Down;
         state.state.end();
-        state.machine = None;
-        state.held.clear();
         let executor = state.executor;
         self.record(&Event::Died { node, life, death, during, gathering, fault });
         self.end_traffic(node);

@@ -20,10 +20,12 @@ mod tasks;
 mod timeline;
 mod timers;
 mod traffic;
+mod transport;
 mod view;
 mod workload;
 
 pub use driver::{bury, drive};
+pub use transport::Program;
 
 use self::disk_calls::DiskCallMeta;
 use self::faults::ActiveFaults;
@@ -69,6 +71,7 @@ impl Shared {
 /// Everything that exists in one run.
 pub struct World {
     plan: Arc<Plan>,
+    program: Program,
     shared: Weak<Mutex<World>>,
     ready: Arc<ReadyTasks>,
     executor: madsim::runtime::Handle,
@@ -93,6 +96,8 @@ pub struct World {
 pub struct Start {
     /// The plan.
     pub plan: Arc<Plan>,
+    /// What its nodes run.
+    pub program: Program,
     /// The executor's node for each node of the plan.
     pub nodes: Vec<madsim::task::NodeId>,
     /// The executor.
@@ -105,7 +110,7 @@ impl World {
     /// # Errors
     /// [`RunError::Plan`] when the plan cannot be.
     pub fn begin(start: Start, options: RunOptions) -> Result<Shared, RunError> {
-        let Start { plan, nodes: executor_nodes, executor } = start;
+        let Start { plan, program, nodes: executor_nodes, executor } = start;
         let flaws = node::flaws_of(&plan.flaws).map_err(RunError::Plan)?;
         let traffic = Traffic::new(&plan, flaws).map_err(|error| RunError::Plan(error.to_string()))?;
         let crypto = node::crypto_of(&plan);
@@ -118,12 +123,13 @@ impl World {
             nodes.iter().zip(&plan.nodes).map(|(state, of_plan)| (of_plan.id, state.identity.did()));
         let names = Names::new(accounts);
         let setting = Setting { plan: Arc::clone(&plan), names: names.clone(), reader: RecordReader::ENGINE };
-        let laws = catalogue::LAWS.iter().map(|law| (law.build)(&setting)).collect();
+        let laws = catalogue::build_all(&setting);
         let mut ledger_options = options.ledger;
         ledger_options.account_of.get_or_insert_with(|| Box::new(move |did| names.node(did)));
         let ledger = Ledger::new(&plan, laws, ledger_options);
         let world = Arc::new_cyclic(|shared| {
             Mutex::new(World {
+                program,
                 shared: shared.clone(),
                 ready: ReadyTasks::new(options.poll_budget),
                 executor,

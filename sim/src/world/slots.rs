@@ -100,6 +100,11 @@ impl<M, T> Slots<M, T> {
         meta
     }
 
+    /// What every open slot carries, in order of index.
+    pub fn every_meta(&mut self) -> impl Iterator<Item = &mut M> {
+        self.slots.iter_mut().filter_map(|slot| slot.meta.as_mut())
+    }
+
     /// Every open slot's key and what it carries, in order of index.
     pub fn open_slots(&self) -> impl Iterator<Item = (SlotKey, &M)> {
         self.slots.iter().enumerate().filter_map(|(index, slot)| {

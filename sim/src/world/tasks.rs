@@ -3,6 +3,7 @@
 //! Promise: the driver goes on exactly when no task is ready; a dead life's tasks run no more code; a panic of an engine
 //! is caught and told, and ends its life alone.
 
+use crate::run::panic_message;
 use futures_util::future::BoxFuture;
 use futures_util::task::AtomicWaker;
 use std::panic::AssertUnwindSafe;
@@ -225,9 +226,4 @@ impl Drop for Polled {
             self.wake.ready.tell_if_idle();
         }
     }
-}
-
-fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
-    let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
-    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "no message".to_owned())
 }

@@ -155,7 +155,7 @@ impl World {
             Due::FrameGivenUp { direction, .. } => Some(direction.from),
             Due::Signal(key) => self.signal_target(key),
             Due::Copy { message, .. } => self.workload.signed(message).map(|signed| signed.from),
-            Due::GiveUp { node, .. } => Some(node),
+            Due::GiveUp { node, .. } | Due::Boot { node } => Some(node),
             Due::Act { index, .. } => Some(self.plan.actions[index as usize].node),
             _ => None,
         }

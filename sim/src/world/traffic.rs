@@ -2,11 +2,13 @@
 //!
 //! Promise: a frame leaves only when its lane may send; what dies with a connection is told once, with its cause.
 
-use super::World;
-use super::network::{Delivery, FrameHandle, LinkGeneration, Network, Outgoing, ReturnPath, Sent};
+use super::network::{
+    Connection, Delivery, FrameHandle, LinkGeneration, Network, Outgoing, ReturnPath, Sent,
+};
 use super::network::{LinkError, SignalArrival, SignalKind, Tag};
 use super::slots::{SlotKey, Slots};
 use super::timeline::Due;
+use super::{Program, World};
 use crate::ledger::event::{Event, LossCause};
 use crate::plan::{FrameName, LinkFault, Plan};
 use crate::units::{ActionId, FaultId, FrameNumber, Life, MessageId, NodeId, SimTime};
@@ -16,7 +18,7 @@ use groundhog_engine::streams::key::Class;
 use groundhog_engine::streams::lanes::{LanesConfig, Outbound, TransferId};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::task::Waker;
 
 /// Frames that may wait in one lane of one connection before a message is refused as lane-full.
@@ -103,7 +105,16 @@ pub struct Traffic {
     receiving: Vec<Receiving>,
     returning: Slots<Returning, ()>,
     slots: IndexMap<Direction, u16, FxBuildHasher>,
+    /// Channels whose receiver is stalled behind its transport: by how many faults, and what it holds.
+    stalled: BTreeMap<(Direction, u8), StalledReceiver>,
     flaws: Flaws,
+}
+
+/// A receiver that hands nothing on.
+#[derive(Debug, Default)]
+struct StalledReceiver {
+    faults: BTreeSet<FaultId>,
+    held: VecDeque<(super::network::Frame, bool)>,
 }
 
 impl Traffic {
@@ -128,6 +139,7 @@ impl Traffic {
             receiving: plan.nodes.iter().map(|_| Receiving::default()).collect(),
             returning: Slots::default(),
             slots,
+            stalled: BTreeMap::new(),
             flaws,
         })
     }
@@ -238,7 +250,13 @@ impl World {
         }
     }
 
-    fn send(&mut self, outgoing: Outgoing) {
+    /// The connection between two nodes, as `from` sees it.
+    pub(super) fn connection(&self, from: NodeId, to: NodeId) -> Option<Connection> {
+        self.traffic.network.connection(from, to)
+    }
+
+    /// Hands a frame to the network.
+    pub(super) fn send(&mut self, outgoing: Outgoing) {
         let now = self.now();
         let Outgoing { from, to, class, channel, message, name, replay, .. } = outgoing;
         let direction = Direction { from, to };
@@ -303,7 +321,9 @@ impl World {
                     let path = frame.return_path();
                     self.signal(SignalKind::DeliveryNotice, &path, Some(transfer), transfer.class);
                 }
-                self.take_in(frame, duplicate);
+                if self.program == Program::Engines {
+                    self.hand_on(frame, duplicate);
+                }
             }
             Delivery::Held | Delivery::Gone => {}
             Delivery::Postponed(at) => {
@@ -316,6 +336,36 @@ impl World {
                 let direction = Direction { from: sent.from, to: sent.to };
                 self.schedule_give_up(given_up_at, direction, sent.generation, sent.tag.transfer);
             }
+        }
+    }
+
+    /// Hands a frame on to its lane, unless the receiver of its channel is stalled.
+    fn hand_on(&mut self, frame: super::network::Frame, duplicate: bool) {
+        let direction = Direction { from: frame.sent.from, to: frame.sent.to };
+        match self.traffic.stalled.get_mut(&(direction, frame.sent.channel)) {
+            Some(receiver) => receiver.held.push_back((frame, duplicate)),
+            None => self.take_in(frame, duplicate),
+        }
+    }
+
+    /// Stalls the receivers that a fault names.
+    fn stall_receivers(&mut self, fault: FaultId, (from, to): (NodeId, NodeId), one_way: bool, channel: u8) {
+        for (from, to) in [(from, to), (to, from)].into_iter().take(if one_way { 1 } else { 2 }) {
+            self.traffic.stalled.entry((Direction { from, to }, channel)).or_default().faults.insert(fault);
+        }
+    }
+
+    /// Receivers that nothing stalls any more hand on what they hold, in order.
+    fn release_receivers(&mut self, fault: FaultId) {
+        let mut released = VecDeque::new();
+        self.traffic.stalled.retain(|_, receiver| {
+            if receiver.faults.remove(&fault) && receiver.faults.is_empty() {
+                released.append(&mut receiver.held);
+            }
+            !receiver.faults.is_empty()
+        });
+        for (frame, duplicate) in released {
+            self.take_in(frame, duplicate);
         }
     }
 
@@ -400,7 +450,7 @@ impl World {
     /// A frame is handled, refused or sent on: its credit goes back.
     pub(super) fn finish_inbound(&mut self, node: NodeId, inbound: &Inbound) {
         if !inbound.duplicate {
-            self.node(node).frames_in_hand.remove(&inbound.frame);
+            self.node(node).frames_in_hand.swap_remove(&inbound.frame);
         }
         if inbound.credited {
             self.signal(SignalKind::Credit, &inbound.path, None, inbound.class);
@@ -470,7 +520,7 @@ impl World {
     ) {
         let now = self.now();
         let recorded = self.workload.recorder.recorded(name).map(|recorded| recorded.bytes.clone());
-        let (Some(bytes), Some(connection)) = (recorded, self.traffic.network.connection(node, to)) else {
+        let (Some(bytes), Some(connection)) = (recorded, self.connection(node, to)) else {
             self.record(&Event::ReplayMissed { node });
             return;
         };
@@ -510,13 +560,28 @@ impl World {
             }
         }
         let receiving = std::mem::take(&mut self.traffic.receiving[node.index()]);
+        let mut lost: Vec<(FrameNumber, Option<MessageId>)> = Vec::new();
         let cause = LossCause::ReceiverCrash;
+        for (_, receiver) in
+            self.traffic.stalled.iter_mut().filter(|((direction, _), _)| direction.to == node)
+        {
+            for (frame, duplicate) in std::mem::take(&mut receiver.held) {
+                if !duplicate {
+                    lost.push((frame.number, frame.sent.message));
+                }
+            }
+        }
+        for (frame, message) in lost {
+            self.record(&Event::FrameLost { frame, message, cause });
+        }
         for inbound in receiving.lanes.into_values().flat_map(|lane| lane.frames) {
             if !inbound.duplicate {
                 self.record(&Event::FrameLost { frame: inbound.frame, message: inbound.message, cause });
             }
         }
-        for (frame, message) in std::mem::take(&mut self.node(node).frames_in_hand) {
+        let mut in_hand = std::mem::take(&mut self.node(node).frames_in_hand);
+        in_hand.sort_unstable_keys();
+        for (frame, message) in in_hand {
             self.record(&Event::FrameLost { frame, message, cause });
         }
     }
@@ -529,6 +594,9 @@ impl World {
         one_way: bool,
         kind: LinkFault,
     ) {
+        if let LinkFault::StallReceiver { channel } = kind {
+            self.stall_receivers(fault, ends, one_way, channel);
+        }
         let begun = self.traffic.network.begin_fault(fault, ends, one_way, kind);
         begun.expect("a plan is validated: its link faults name links that it has");
     }
@@ -536,6 +604,7 @@ impl World {
     /// A fault of a link ends.
     pub(super) fn end_link_fault(&mut self, fault: FaultId) {
         let now = self.now();
+        self.release_receivers(fault);
         let scheduled = self.traffic.network.end_fault(now, fault);
         self.schedule_deliveries(&scheduled);
     }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use groundhog_engine::host::disk::{DiskPath, EntryKind};
 use groundhog_engine::host::observe::RecordName;
 use groundhog_engine::store::frame;
-use groundhog_engine::store::name::{FileName, marker_path, record_path};
+use groundhog_engine::store::name::{FileName, marker_path, record_path, with_record_path};
 
 /// The disks of a world.
 pub struct DiskView<'a> {
@@ -39,7 +39,8 @@ fn image_of(content: Option<Bytes>) -> RecordImage {
 
 impl View for DiskView<'_> {
     fn surviving_generations(&self, node: NodeId, record: RecordName, into: &mut Vec<Option<u64>>) {
-        match self.disk(node).certain(&record_path(self.root, record)) {
+        // Asked for every result that is released.
+        match with_record_path(self.root, record, |path| self.disk(node).certain(path)) {
             Certainty::Certain(found) => into.push(found.generation()),
             Certainty::Uncertain(found) => into.extend(found.iter().map(|found: &Found| found.generation())),
         }

@@ -3,9 +3,9 @@
 //! Promise: messages of one class leave a node in the order in which they were intended; a copy is the same signed bytes,
 //! sent again whatever became of the earlier ones (decision 14).
 
-use super::World;
 use super::adversary::Recorder;
 use super::timeline::Due;
+use super::{Program, World};
 use crate::ledger::event::{Event, LossCause, Transaction};
 use crate::plan::{Act, Burst, Plan};
 use crate::units::{Life, MessageId, NodeId, SimTime};
@@ -96,7 +96,10 @@ impl World {
                     );
                     self.timeline.at(next, Due::Act { index, ordinal: ordinal + 1 });
                 }
-                self.intend(action.node, message, burst);
+                match self.program {
+                    Program::Engines => self.intend(action.node, message, burst),
+                    Program::TransportAlone => self.send_alone(action.node, burst, ordinal),
+                }
             }
             Act::RotateDelegatee => self.rotate_delegatee(action.node),
             Act::Replay { frame, to, lane } => self.replay(action.id, action.node, frame, *to, *lane),
@@ -214,7 +217,9 @@ impl World {
             }
         }
         // Jobs that the sending tasks had taken died with them.
-        for message in std::mem::take(&mut self.node(node).in_hand) {
+        let mut in_hand = std::mem::take(&mut self.node(node).in_hand);
+        in_hand.sort_unstable();
+        for message in in_hand {
             self.record(&Event::NotSent { message, node, cause: LossCause::SenderCrash });
         }
     }

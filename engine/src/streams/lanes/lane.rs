@@ -1,6 +1,6 @@
 //! One lane: its queue, its window of transfers in flight, its receive credit.
 
-use super::{LaneError, RECEIVE_CREDIT_FRAMES, TransferId};
+use super::{LaneError, TransferId};
 use crate::streams::key::Class;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -26,10 +26,12 @@ pub(super) struct Lane<T> {
     /// Which transfers from `delivered_below` on are delivered, lowest bit first.
     delivered: u64,
     credit: u32,
+    /// The credit of a lane that has nothing outstanding.
+    credit_max: u32,
 }
 
 impl<T> Lane<T> {
-    pub(super) fn new(class: Class, window: u64, queue_max_frames: u32) -> Self {
+    pub(super) fn new(class: Class, window: u64, credit_frames: u32, queue_max_frames: u32) -> Self {
         assert!((1..=WINDOW_MAX).contains(&window));
         Self {
             class,
@@ -42,7 +44,8 @@ impl<T> Lane<T> {
             next_started: 0,
             delivered_below: 0,
             delivered: 0,
-            credit: RECEIVE_CREDIT_FRAMES,
+            credit: credit_frames,
+            credit_max: credit_frames,
         }
     }
 
@@ -100,7 +103,7 @@ impl<T> Lane<T> {
     }
 
     pub(super) fn credit(&mut self, frames: u32) -> Result<(), LaneError> {
-        if frames > RECEIVE_CREDIT_FRAMES - self.credit {
+        if frames > self.credit_max - self.credit {
             return Err(LaneError::CreditOverrun { class: self.class, frames });
         }
         self.credit += frames;

@@ -128,9 +128,14 @@ impl<T> Outbound<T> {
         let LanesConfig { pool_channels, queue_max_frames, flaws } = config;
         assert!((1..=POOL_MAX_CHANNELS).contains(&pool_channels), "a pool of {pool_channels} channels");
         assert!(queue_max_frames > 0, "a queue of no frames");
-        let window = if flaws.has(Flaw::LaneWindow64) { lane::WINDOW_MAX } else { LANE_WINDOW };
+        // Credit that stays at 16 would cap the wide window.
+        let (window, credit) = if flaws.has(Flaw::LaneWindow64) {
+            (lane::WINDOW_MAX, 4 * RECEIVE_CREDIT_FRAMES)
+        } else {
+            (LANE_WINDOW, RECEIVE_CREDIT_FRAMES)
+        };
         Self {
-            lanes: Class::ALL.map(|class| Lane::new(class, window, queue_max_frames)),
+            lanes: Class::ALL.map(|class| Lane::new(class, window, credit, queue_max_frames)),
             pool_channels,
             control_in_a_row: 0,
             cursor: Class::Storage,

@@ -4,7 +4,7 @@ mod arguments;
 mod failures;
 mod report;
 
-pub use arguments::Arguments;
+pub use arguments::{Arguments, joined, program};
 
 use super::CallError;
 use crate::campaign::monitor::{self, Monitor};

@@ -33,7 +33,7 @@ pub(super) fn draw(draft: &mut Draft<'_>) {
         };
         let node =
             *dice.pick(&draft.shape.neighbours(burst.to)).expect("every node has a neighbour on the ring");
-        let at_us = dice.between(target.at_us + 1, draft.chaos_us.max(target.at_us + 1));
+        let at_us = dice.between(target.at_us, draft.chaos_us - 1);
         let act = Act::Replay { frame, to: burst.to, lane };
         draft.actions.push(Action { id: ActionId(0), at_us, node, act });
     }

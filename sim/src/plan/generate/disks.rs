@@ -7,6 +7,7 @@ use crate::units::NodeId;
 
 pub(super) fn draw(draft: &mut Draft<'_>) {
     failing_batches(draft);
+    lost_markers(draft);
     let disks = &draft.scenario.sections.disks;
     single(draft, "disk-error", &disks.errors, |dice| {
         (
@@ -113,6 +114,32 @@ fn failing_batches(draft: &mut Draft<'_>) {
             let us = dice.between(span.from_us, span.until_us);
             crashes::crash(draft, When::Time { us }, node, Death::Power, &mut dice);
         }
+    }
+}
+
+/// In a late wave, when most deaths of its hub are over, a directory flush fails that would have made markers durable; in
+/// the wave after it batches are good again, and then power fails.
+fn lost_markers(draft: &mut Draft<'_>) {
+    for place in 0..draft.count("lost-markers", &draft.scenario.sections.disks.lost_markers) {
+        let mut dice = draft.dice("lost-markers", place);
+        let Some(hub) = dice.pick(&draft.shape.hubs) else { return };
+        let (node, waves) = (hub.node, hub.waves_us.len() as u64);
+        if waves < 2 {
+            continue;
+        }
+        let wave = dice.between(waves / 2, waves - 1).clamp(1, waves - 1) as usize;
+        let (failing_us, good_us) = (hub.waves_us[wave - 1], hub.waves_us[wave]);
+        let span = Span { from_us: failing_us, until_us: good_us.clamp(failing_us + 1, draft.chaos_us) };
+        let fault = DiskFault::FailedDirectoryFlush { read_only: false };
+        let skip = dice.weighted(&[(1, 3), (2, 2), (3, 1)]);
+        draft.disk_fault(
+            node,
+            span,
+            fault,
+            Strikes { operations: vec![DiskOperation::FlushDirectory], skip, count: 1 },
+        );
+        let us = good_us.saturating_add(dice.between(10_000, 60_000)).min(draft.chaos_us - 1);
+        crashes::crash(draft, When::Time { us }, node, Death::Power, &mut dice);
     }
 }
 

@@ -112,6 +112,9 @@ struct Strikes {
 #[must_use]
 pub fn generate(scenario: &Scenario, seed: u64) -> Plan {
     assert!((2..=super::MAX_NODES as u32).contains(&scenario.nodes), "{} nodes", scenario.nodes);
+    let quiet_per_mille = scenario.sections.scenes.quiet_per_mille.roll_u64(&mut Dice::new(seed, "quiet", 0));
+    let quieted = Dice::new(seed, "quiet", 1).per_mille(quiet_per_mille).then(|| scenario.quieted());
+    let scenario = quieted.as_ref().unwrap_or(scenario);
     let mut dice = Dice::new(seed, "time", 0);
     let chaos_us = scenario.sections.time.chaos_ms.roll_u64(&mut dice) * 1_000;
     let end_us = chaos_us + scenario.sections.time.settle_ms.roll_u64(&mut dice) * 1_000;

@@ -12,6 +12,7 @@ use groundhog_engine::streams::key::Class;
 enum Still {
     Handler,
     Channel,
+    Receiver,
 }
 
 pub(super) fn draw(draft: &mut Draft<'_>) {
@@ -21,6 +22,9 @@ pub(super) fn draw(draft: &mut Draft<'_>) {
     }
     for place in 0..draft.count("stalled-pool", &scenes.stalled_channels) {
         scene(draft, draft.dice("stalled-pool", place), Still::Channel);
+    }
+    for place in 0..draft.count("stalled-receiver", &scenes.stalled_receivers) {
+        scene(draft, draft.dice("stalled-receiver", place), Still::Receiver);
     }
     for place in 0..draft.count("flood", &scenes.floods) {
         let mut dice = draft.dice("flood", place);
@@ -43,11 +47,14 @@ fn scene(draft: &mut Draft<'_>, mut dice: Dice, still: Still) {
     let class = *dice.pick(&Class::ALL).expect("there are four classes");
     stall(draft, (from, to), class, span, still);
     let every_us = scenes.every_us.roll_u64(&mut dice);
-    let behind = Burst { count: scenes.behind.roll_u32(&mut dice), every_us, ..plain(to, class) };
+    // Behind its transport a receiver lets the lane go on: only a long burst shows what overtakes what.
+    let behind = if still == Still::Receiver { &scenes.flood } else { &scenes.behind };
+    let behind = Burst { count: behind.roll_u32(&mut dice), every_us, ..plain(to, class) };
     burst(draft, from, begin_us.saturating_add(1), behind);
     for other in Class::ALL.into_iter().filter(|other| *other != class) {
         let beside = Burst { count: scenes.beside.roll_u32(&mut dice), every_us, ..plain(to, other) };
-        let later_us = dice.below(lasts_ms * 1_000 / 4 + 1);
+        // Soon, so that there is time to be late in.
+        let later_us = dice.below((lasts_ms * 1_000 / 4).min(100_000) + 1);
         burst(draft, from, begin_us.saturating_add(later_us), beside);
     }
 }
@@ -58,12 +65,16 @@ fn stall(draft: &mut Draft<'_>, (from, to): (NodeId, NodeId), class: Class, span
             let kind = FaultKind::StallHandler { node: to, class };
             draft.fault(When::Time { us: span.from_us }, Some(span.until_us), kind);
         }
-        Still::Channel => {
+        Still::Channel | Still::Receiver => {
             let pair = (from.min(to), from.max(to));
             let link = draft.shape.links.iter().find(|link| (link.a, link.b) == pair);
             let channels = link.map_or(1, |link| usize::from(link.channels));
             let channel = (class.index() % channels) as u8;
-            draft.link_fault((from, to), true, span, LinkFault::StallChannel { channel });
+            let fault = match still {
+                Still::Receiver => LinkFault::StallReceiver { channel },
+                Still::Handler | Still::Channel => LinkFault::StallChannel { channel },
+            };
+            draft.link_fault((from, to), true, span, fault);
         }
     }
 }

@@ -23,6 +23,7 @@ fn everything(nodes: u32, chaos_ms: i64) -> Scenario {
         &mut sections.crashes.at_poll,
         &mut sections.crashes.at_time,
         &mut sections.disks.failing_batches,
+        &mut sections.disks.lost_markers,
         &mut sections.disks.errors,
         &mut sections.disks.no_space,
         &mut sections.disks.failed_flushes,

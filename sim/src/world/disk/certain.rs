@@ -17,9 +17,9 @@ impl Disk {
     /// Of a file with more than ten undecided sizes and sectors only the images of a flush after each operation are
     /// looked at, and a torn one is assumed besides.
     #[must_use]
-    pub fn certain(&self, path: &DiskPath) -> Certainty {
-        if !self.may_lose_directory(path.as_str()) {
-            let Some(id) = self.entry_id(path.as_str()) else { return Certainty::Certain(Found::Absent) };
+    pub fn certain(&self, path: &str) -> Certainty {
+        if !self.may_lose_directory(path) {
+            let Some(id) = self.entry_id(path) else { return Certainty::Certain(Found::Absent) };
             let entry = &self.entries[id];
             if let (true, Some(inode)) = (entry.changes.is_empty(), entry.base)
                 && let Node::File(content) = &self.inodes[inode].node
@@ -29,7 +29,7 @@ impl Disk {
             }
         }
         let mut found = SmallVec::new();
-        self.each_survivor(path.as_str(), &mut |inode, whole_up_to| match inode {
+        self.each_survivor(path, &mut |inode, whole_up_to| match inode {
             None => found.push(Found::Absent),
             Some(inode) => self.find_in(inode, whole_up_to, &mut found),
         });

@@ -62,7 +62,7 @@ impl Network {
         }
         let link = &mut self.links[index as usize];
         let channels = link.plan.channels;
-        if let LinkFault::StallChannel { channel } = fault
+        if let LinkFault::StallChannel { channel } | LinkFault::StallReceiver { channel } = fault
             && channel >= channels
         {
             return Err(FaultError::NoChannel { fault: id, from, to, channel, channels });

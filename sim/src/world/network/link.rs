@@ -52,6 +52,8 @@ impl Effective {
                 };
             }
             LinkFault::StallChannel { channel } => self.stalled |= 1 << channel,
+            // Behind the transport: nothing of the network's is touched.
+            LinkFault::StallReceiver { .. } => {}
         }
         self
     }

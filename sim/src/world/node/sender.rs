@@ -6,6 +6,7 @@
 use super::LifeContext;
 use crate::ledger::event::{Event, LossCause, Transaction as Named};
 use crate::units::SimTime;
+use crate::world::World;
 use crate::world::workload::{Job, SignedMessage};
 use groundhog_engine::commit::CommitError;
 use groundhog_engine::streams::key::{Class, StreamKey};
@@ -25,12 +26,40 @@ struct Waiting {
     reservation: Reserving,
 }
 
+/// The callers that wait for their reservations, in the order of their messages.
+#[derive(Default)]
+struct Callers {
+    waiting: VecDeque<Waiting>,
+    /// Nobody gives up before: the callers are looked through only from then on.
+    nobody_leaves_before: Option<SimTime>,
+}
+
+impl Callers {
+    fn join(&mut self, job: Job, reservation: Reserving) {
+        self.nobody_leaves_before = soonest(self.nobody_leaves_before, job.give_up_at);
+        self.waiting.push_back(Waiting { job, reservation });
+    }
+
+    fn let_go(&mut self, context: &LifeContext, now: SimTime) {
+        if self.nobody_leaves_before.is_none_or(|at| now < at) {
+            return;
+        }
+        self.waiting.retain(|caller| !gave_up(context, &caller.job, now));
+        self.nobody_leaves_before =
+            self.waiting.iter().fold(None, |at, caller| soonest(at, caller.job.give_up_at));
+    }
+}
+
+fn soonest(one: Option<SimTime>, other: Option<SimTime>) -> Option<SimTime> {
+    one.into_iter().chain(other).min()
+}
+
 /// Sends a class's messages for as long as the life goes on.
 pub async fn run(context: Arc<LifeContext>, class: Class) {
-    let mut waiting: VecDeque<Waiting> = VecDeque::new();
+    let mut callers = Callers::default();
     loop {
         let (job, answer) =
-            std::future::poll_fn(|task| next_reserved(&context, class, &mut waiting, task)).await;
+            std::future::poll_fn(|task| next_reserved(&context, class, &mut callers, task)).await;
         match answer {
             Ok(sequence) => sign_and_push(&context, &job, sequence).await,
             Err(error) => refused(&context, &job, &error),
@@ -42,25 +71,25 @@ pub async fn run(context: Arc<LifeContext>, class: Class) {
 fn next_reserved(
     context: &LifeContext,
     class: Class,
-    waiting: &mut VecDeque<Waiting>,
+    callers: &mut Callers,
     task: &mut Context<'_>,
 ) -> Poll<(Job, Result<Sequence, ReserveError>)> {
     let (node, life) = (context.node, context.life);
-    while let Some(job) = context.shared.with(|world| world.take_job(node, life, class, task.waker())) {
-        let (signer, destination) = context.shared.with(|world| {
-            world.node(node).in_hand.insert(job.message);
-            (world.nodes[node.index()].identity.signer(), world.nodes[job.to.index()].identity.did())
-        });
-        let reservation = context.streams.reserve(&signer, destination, class, NonZeroU64::MIN);
-        waiting.push_back(Waiting { job, reservation });
+    let take = |world: &mut World| {
+        let job = world.take_job(node, life, class, task.waker())?;
+        world.node(node).in_hand.insert(job.message);
+        let signer = world.nodes[node.index()].identity.signer();
+        Some((job, signer, world.nodes[job.to.index()].identity.did()))
+    };
+    while let Some((job, signer, destination)) = context.shared.with(take) {
+        callers.join(job, context.streams.reserve(&signer, destination, class, NonZeroU64::MIN));
     }
-    let now = context.shared.with(|world| world.now());
-    waiting.retain(|entry| !gave_up(context, &entry.job, now));
-    let Some(first) = waiting.front_mut() else { return Poll::Pending };
+    callers.let_go(context, context.shared.with(|world| world.now()));
+    let Some(first) = callers.waiting.front_mut() else { return Poll::Pending };
     match Pin::new(&mut first.reservation).poll(task) {
         Poll::Pending => Poll::Pending,
         Poll::Ready(answer) => {
-            let entry = waiting.pop_front().expect("it was the first");
+            let entry = callers.waiting.pop_front().expect("it was the first");
             Poll::Ready((entry.job, answer.map(|range| range.first)))
         }
     }
@@ -78,7 +107,7 @@ fn not_sent(context: &LifeContext, job: &Job, cause: LossCause) {
     let (node, message) = (context.node, job.message);
     context.shared.with(|world| {
         if world.is_alive(node, context.life) {
-            world.node(node).in_hand.remove(&message);
+            world.node(node).in_hand.swap_remove(&message);
             world.record(&Event::NotSent { message, node, cause });
         }
     });
@@ -141,7 +170,7 @@ async fn sign_and_push(context: &LifeContext, job: &Job, sequence: Sequence) {
     };
     context.shared.with(|world| {
         if world.is_alive(node, life) {
-            world.node(node).in_hand.remove(&message);
+            world.node(node).in_hand.swap_remove(&message);
             world.send_signed(life, message, signed);
         }
     });

@@ -251,7 +251,7 @@ fn check_certainty(disk: &Disk) -> Result<(), TestCaseError> {
     for name in NAMES.into_iter().chain(["d/none"]) {
         let name = path(name);
         let found: BTreeSet<Found> = survivors.iter().map(|survivor| survivor.visible_found(&name)).collect();
-        let said: BTreeSet<Found> = match disk.certain(&name) {
+        let said: BTreeSet<Found> = match disk.certain(name.as_str()) {
             Certainty::Certain(found) => BTreeSet::from([found]),
             Certainty::Uncertain(found) => found.into_iter().collect(),
         };

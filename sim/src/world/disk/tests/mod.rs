@@ -111,7 +111,7 @@ impl Speak for Disk {
 }
 
 pub(super) fn certain(disk: &Disk, name: &str) -> Certainty {
-    disk.certain(&path(name))
+    disk.certain(path(name).as_str())
 }
 
 pub(super) const fn generation(generation: u64) -> Certainty {

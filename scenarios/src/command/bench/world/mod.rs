@@ -1,0 +1,104 @@
+//! `groundhog bench world`: how fast the simulated world is on one core of this machine, and where its time goes.
+//!
+//! Promise: every figure is this machine's real time, taken outside the simulation's thread, of runs that dispatched all
+//! that they were to and broke no law; each stands beside its goal.
+
+mod goal;
+mod measure;
+mod table;
+
+use crate::exit::Exit;
+use crate::print::block::{self, Failure, FailureKind};
+use crate::print::text;
+use clap::Args;
+use groundhog_sim::run::RunError;
+use indicatif::{ProgressBar, ProgressStyle};
+use measure::Effort;
+use std::time::Duration;
+
+/// The simulated world's own speed on one core of this machine: messages through the network alone, and durable admissions
+/// through the whole path. All times are this machine's real time; opening the world is in them.
+///
+/// The network alone is driver, heap of time, links, ledger with fingerprint and laws; its nodes run no engines. The whole
+/// path is reserve, sign, lanes, network, verify, admit, group commit on the simulated disk, dispatch, and credit back, with
+/// a keyed hash in place of Ed25519. Of several runs the fastest counts: a machine that does other work only makes a run
+/// slower.
+#[derive(Args)]
+pub struct Arguments {
+    /// How often each figure is measured.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    repeat: u32,
+    /// Messages of one run; the admissions of one are as many divided by ten.
+    #[arg(long, value_name = "N", default_value_t = 2_000_000,
+        value_parser = clap::value_parser!(u32).range(100_000..=50_000_000))]
+    messages: u32,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Why nothing was measured.
+#[derive(Debug, thiserror::Error)]
+pub enum BenchError {
+    /// The world did not run.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// A run that is to be timed broke a law: its time says nothing.
+    #[error("while measuring {what}: {law}: {saw}")]
+    Broken {
+        /// Which figure.
+        what: String,
+        /// The law.
+        law: String,
+        /// What it saw.
+        saw: String,
+    },
+}
+
+/// Runs it.
+pub fn main(arguments: &Arguments) -> Result<Exit, BenchError> {
+    let progress = spinner();
+    let effort = Effort { repeat: arguments.repeat, messages: arguments.messages };
+    let measured = measure::measure(effort, |message| progress.set_message(message));
+    progress.finish_and_clear();
+    match measured {
+        Ok(table) => {
+            let printed = if arguments.json { table.json() } else { table.text(usize::from(text::width())) };
+            text::out(&printed);
+            Ok(Exit::Held)
+        }
+        Err(BenchError::Broken { what, law, saw }) => Ok(failed(arguments, &what, law, saw)),
+        Err(error) => Err(error),
+    }
+}
+
+/// Says on the standard error what is going on; hidden without a terminal.
+fn spinner() -> ProgressBar {
+    let spinner = ProgressBar::new_spinner();
+    let style = ProgressStyle::with_template("{elapsed_precise} {msg}");
+    spinner.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    spinner.enable_steady_tick(Duration::from_millis(100));
+    spinner
+}
+
+/// Prints the block of a law that a measured run broke, and ends as it says.
+fn failed(arguments: &Arguments, what: &str, law: String, saw: String) -> Exit {
+    use crate::command::run::{joined, program};
+    let messages = arguments.messages.to_string();
+    let words = [&program(), "bench", "world", "--repeat", "1", "--messages", &messages].map(str::to_owned);
+    let failure = Failure {
+        kind: FailureKind::Broken,
+        what: law,
+        saw: format!("while measuring {what}: {saw}"),
+        see: None,
+        repeat: Some(joined(&words)),
+    };
+    let failures = [failure];
+    let block = block::block(&failures, text::colour());
+    if arguments.json {
+        eprint!("{block}");
+    } else {
+        text::out(&format!("\n{block}"));
+    }
+    block::exit(&failures)
+}
