@@ -171,7 +171,7 @@ fn record_after_peace(machine: &Arc<DiskMachine>, flaws: Flaws) -> Certainty {
     let put = Put { name, table: Table::Receiver, record };
     let written = store.write_batch(BatchNumber(1), &[put], &[]).now_or_never().expect("nobody dies");
     written.expect("nothing is in its way");
-    machine.node().disk.certain(&record_path(&root(), name))
+    machine.node().disk.certain(record_path(&root(), name).as_str())
 }
 
 /// One life that opens the store and has this trouble. Gives whether its operation was reached.
