@@ -45,7 +45,7 @@ impl FileName {
         match rest {
             "" => FileName::Record(name),
             ".p" => FileName::Marker(name),
-            ".tmp" => FileName::Temporary(name),
+            ".tmp" | ".p.tmp" => FileName::Temporary(name),
             _ => rest
                 .strip_prefix('.')
                 .and_then(|rest| rest.strip_suffix(".tmp"))
@@ -105,6 +105,12 @@ pub fn record_path(root: &DiskPath, name: RecordName) -> DiskPath {
 #[must_use]
 pub fn marker_path(root: &DiskPath, name: RecordName) -> DiskPath {
     with_digits(name, ".p", |text| root.join(text))
+}
+
+/// The temporary that a marker is renewed through.
+#[must_use]
+pub fn marker_temporary_path(root: &DiskPath, name: RecordName) -> DiskPath {
+    with_digits(name, ".p.tmp", |text| root.join(text))
 }
 
 /// The record's temporary of one batch. Each batch has its own, so that a write that outlives its batch never touches

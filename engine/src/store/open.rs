@@ -243,8 +243,9 @@ impl FileStore {
             self.step(Step::OpenDirectoryFlushed, self.next_batch, Roles::default());
         }
         for record in records.iter().filter(|record| record.generation >= restored.durable) {
-            if listing.markers.remove(&record.name) {
-                self.host.remove(&marker_path(&self.root, record.name)).await?;
+            if listing.markers.contains(&record.name) {
+                self.renew_marker(record.name).await?;
+                self.step(Step::OpenMarked, self.next_batch, Roles::default());
             }
         }
         Ok(())

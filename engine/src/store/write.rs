@@ -9,7 +9,7 @@ use super::{BatchError, FileStore, Put, Removal, StoreError, frame};
 use crate::flaws::Flaw;
 use crate::host::disk::{DiskError, DiskErrorKind, DiskPath};
 use crate::host::observe::{BatchNumber, EngineEvent, RecordName, Roles, Step};
-use crate::store::name::{marker_path, record_name, record_path, temporary_path};
+use crate::store::name::{marker_path, marker_temporary_path, record_name, record_path, temporary_path};
 use bytes::Bytes;
 use std::collections::BTreeSet;
 
@@ -218,7 +218,7 @@ impl FileStore {
 
     /// Writes every unknown marker anew, so that this batch's flush decides what a power failure leaves of it. One
     /// that must be absent before its record is removed is created and unlinked, which is a change of the directory
-    /// whatever it held; one that must be present is unlinked and created. Only the first kind can fail a batch.
+    /// whatever it held; one that must be present is renewed. Only the first kind can fail a batch.
     async fn redo_unknown_markers(&self, removed: &[RecordName]) -> Result<Vec<RecordName>, StoreError> {
         let mut redone = Vec::new();
         for name in &self.unknown_markers {
@@ -227,9 +227,7 @@ impl FileStore {
                 self.create_marker(&path).await?;
                 absent_is_fine(self.host.remove(&path).await)?;
                 redone.push(*name);
-            } else if absent_is_fine(self.host.remove(&path).await).is_ok()
-                && self.create_marker(&path).await.is_ok()
-            {
+            } else if self.renew_marker(*name).await.is_ok() {
                 redone.push(*name);
             }
         }
@@ -274,6 +272,14 @@ impl FileStore {
         let file = self.host.create(path).await?;
         self.host.close(file);
         Ok(())
+    }
+
+    /// Puts a new file in the marker's place, a name change that the next flush covers whatever became of the old
+    /// one's. A rename over a name leaves the old or the new and never neither: at no moment is the record unmarked.
+    pub(super) async fn renew_marker(&self, name: RecordName) -> Result<(), DiskError> {
+        let temporary = marker_temporary_path(&self.root, name);
+        self.create_marker(&temporary).await?;
+        self.host.rename(&temporary, &marker_path(&self.root, name)).await
     }
 
     /// Flushes the directory. After a failure nobody knows which of the names touched since the last flush a power
