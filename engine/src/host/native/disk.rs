@@ -235,3 +235,21 @@ fn kind(error: &io::Error) -> DiskErrorKind {
         _ => DiskErrorKind::Io,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_file_that_was_removed_or_made_anew_since_it_was_opened_is_told_apart() {
+        let directory = tempfile::tempdir().expect("a temporary directory");
+        let path = directory.path().join(LOCK_FILE);
+        let old = File::create(&path).expect("created");
+        assert!(is_still_at(&old, &path));
+        fs::remove_file(&path).expect("removed");
+        assert!(!is_still_at(&old, &path));
+        let new = File::create(&path).expect("created anew");
+        assert!(!is_still_at(&old, &path));
+        assert!(is_still_at(&new, &path));
+    }
+}

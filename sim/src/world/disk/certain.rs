@@ -94,9 +94,10 @@ impl Disk {
     /// Gives `each` every inode that the path could lead to, and up to which operation the file is whole if it does;
     /// some more than once.
     fn each_survivor(&self, path: &str, each: &mut dyn FnMut(Option<u32>, u64)) {
-        let Some(above) = path.rfind('/').map(|at| &path[..at]) else {
-            return self.each_survivor_in(self.root, path, each);
-        };
+        let above = path.rfind('/').map_or("", |at| &path[..at]);
+        if !self.may_lose_directory(path) {
+            return self.each_survivor_of(self.entry_id(path), each);
+        }
         let mut directories: SmallVec<[Option<u32>; 4]> = SmallVec::new();
         self.each_survivor(above, &mut |inode, _| {
             let directory = inode.filter(|inode| self.is_directory(*inode));
@@ -106,15 +107,15 @@ impl Disk {
         });
         for directory in directories {
             match directory {
-                Some(directory) => self.each_survivor_in(directory, path, each),
+                Some(directory) => self.each_survivor_of(self.entry_in(directory, path), each),
                 None => each(None, 0),
             }
         }
     }
 
-    /// The same where this directory holds the path.
-    fn each_survivor_in(&self, directory: u32, path: &str, each: &mut dyn FnMut(Option<u32>, u64)) {
-        let Some(id) = self.entry_in(directory, path) else { return each(None, 0) };
+    /// The same of one name in a directory that survives.
+    fn each_survivor_of(&self, entry: Option<u32>, each: &mut dyn FnMut(Option<u32>, u64)) {
+        let Some(id) = entry else { return each(None, 0) };
         let entry = &self.entries[id];
         each(entry.base, 0);
         for change in &entry.changes {

@@ -118,3 +118,101 @@ fn choices_keep_their_names_whatever_happens_beside_them() {
     disk.write(file, record(1, 600));
     assert!(disk.pending_choices().iter().all(|choice| !now.contains(choice)), "and none is used again");
 }
+
+fn create_directory(disk: &mut Disk, name: &str) {
+    disk.does(DiskRequest::CreateDirectory { path: path(name) });
+}
+
+fn remove_directory(disk: &mut Disk, name: &str) {
+    disk.does(DiskRequest::RemoveDirectory { path: path(name) });
+}
+
+/// A disk with the durable file `d/e/a`, removed, and its directory removed: both visibly, neither durably.
+fn removed(profile: DiskProfile) -> Disk {
+    let mut disk = disk(profile);
+    create_directory(&mut disk, "d/e");
+    disk.flush_directory("d");
+    let file = disk.durable("d/e/a", record(1, 10));
+    disk.close(file);
+    disk.does(DiskRequest::Remove { path: path("d/e/a") });
+    remove_directory(&mut disk, "d/e");
+    disk
+}
+
+#[test]
+fn a_removed_directory_comes_back_with_its_names_unless_its_parent_was_flushed() {
+    for profile in BOTH {
+        let mut disk = removed(profile);
+        assert_eq!(after(&disk, "d/e/a", |_| false), Some(record(1, 10)));
+        assert_eq!(after(&disk, "d/e/a", |_| true), None);
+        disk.flush_directory("d");
+        assert_eq!(certain(&disk, "d/e/a"), Certainty::Certain(Found::Absent));
+        assert_eq!((disk.pending_names(), disk.inode_count()), (0, 2), "the root and `d`");
+    }
+}
+
+#[test]
+fn a_directory_created_anew_has_none_of_the_old_one_s_names() {
+    for profile in BOTH {
+        let mut disk = removed(profile);
+        create_directory(&mut disk, "d/e");
+        let list = DiskRequest::List { path: path("d/e") };
+        assert_eq!(disk.ask(list.clone(), None), Ok(DiskAnswer::Entries(Vec::new())));
+        disk.flushed("d/e/b", record(2, 10));
+        if profile == DiskProfile::Strict {
+            // The old directory may come back, with the old names, and the new one is then lost with the new ones.
+            let old_or_absent =
+                Certainty::from_found([Found::Generation(1), Found::Absent].into_iter().collect());
+            assert_eq!(certain(&disk, "d/e/a"), old_or_absent);
+            assert_eq!(after(&disk, "d/e/b", |_| false), None);
+        }
+        disk.flush_directory("d/e");
+        disk.flush_directory("d");
+        assert_eq!(certain(&disk, "d/e/a"), Certainty::Certain(Found::Absent));
+        assert_eq!(certain(&disk, "d/e/b"), generation(2));
+    }
+}
+
+#[test]
+fn a_lock_on_a_removed_directory_is_none_on_the_new_one() {
+    let mut disk = disk(DiskProfile::Strict);
+    let lock = DiskRequest::LockDirectory { path: path("d/e") };
+    create_directory(&mut disk, "d/e");
+    let Ok(DiskAnswer::File(old)) = disk.ask(lock.clone(), None) else { panic!("nobody holds it") };
+    remove_directory(&mut disk, "d/e");
+    assert_eq!(disk.ask(lock.clone(), None), Err(DiskErrorKind::NotFound));
+    create_directory(&mut disk, "d/e");
+    disk.does(lock.clone());
+    disk.close(old);
+    assert_eq!(
+        disk.ask(lock, None),
+        Err(DiskErrorKind::Locked),
+        "the old handle does not close the new lock"
+    );
+}
+
+#[test]
+fn a_directory_whose_flush_failed_is_durable_only_once_it_was_removed_and_created_anew() {
+    for profile in BOTH {
+        let mut disk = disk(profile);
+        create_directory(&mut disk, "d/e");
+        let flush = DiskRequest::FlushDirectory { path: path("d") };
+        let fault = OpFault::FailedDirectoryFlush { read_only: false };
+        assert_eq!(disk.ask(flush, Some(fault)), Err(DiskErrorKind::Io));
+        let believed = {
+            let mut disk = disk.clone();
+            disk.durable("d/e/a", record(1, 10));
+            disk.flush_directory("d");
+            certain(&disk, "d/e/a")
+        };
+        assert!(
+            matches!(believed, Certainty::Uncertain(_)),
+            "{profile:?}: a later flush writes nothing of it"
+        );
+        remove_directory(&mut disk, "d/e");
+        create_directory(&mut disk, "d/e");
+        disk.durable("d/e/a", record(1, 10));
+        disk.flush_directory("d");
+        assert_eq!(certain(&disk, "d/e/a"), generation(1), "{profile:?}");
+    }
+}
