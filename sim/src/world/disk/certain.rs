@@ -23,7 +23,7 @@ impl Disk {
         if let (true, Some(inode)) = (entry.changes.is_empty(), entry.base)
             && let Node::File(content) = &self.inodes[inode].node
             && content.changes.is_empty()
-            && !self.may_lose_directory(path)
+            && !self.may_lose_directory_of_settled(path)
         {
             return Certainty::Certain(content.base_found);
         }
@@ -113,6 +113,19 @@ impl Disk {
             };
             each(Some(inode), whole_up_to.unwrap_or(0));
         }
+    }
+
+    /// As [`Self::may_lose_directory`], of a path with no pending change that has a file: its directories exist, so that
+    /// only a pending change of one of them could lose it.
+    fn may_lose_directory_of_settled(&self, path: &str) -> bool {
+        if self.pending_directories == 0 {
+            debug_assert!(
+                !self.may_lose_directory(path),
+                "{path} has a directory that no change is pending of"
+            );
+            return false;
+        }
+        self.may_lose_directory(path)
     }
 
     /// Whether a directory above the path could be lost.

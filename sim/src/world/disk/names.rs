@@ -130,6 +130,7 @@ impl Disk {
         let before = from.and_then(|from| self.entries[from].changes.last().copied());
         let change = NameChange { before: before.map(|id| self.reference(id)), ..change };
         self.refer(inode);
+        self.pending_directories += u32::from(self.is_directory(inode));
         let id = self.changes.insert(change);
         let reference = ChangeRef { change: id, operation };
         if let Some(from) = from {
