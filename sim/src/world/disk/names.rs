@@ -162,6 +162,13 @@ impl Disk {
         }
     }
 
+    /// A change waits no longer.
+    pub(super) fn remove_change(&mut self, id: u32) -> NameChange {
+        let change = self.changes.remove(id);
+        self.pending_directories -= u32::from(self.is_directory(change.inode));
+        change
+    }
+
     fn reference(&self, change: u32) -> ChangeRef {
         ChangeRef { change, operation: self.changes[change].operation }
     }
@@ -294,7 +301,7 @@ impl Disk {
             change.to = None;
         }
         if change.from.is_none() && change.to.is_none() {
-            let NameChange { inode, operation, over, .. } = self.changes.remove(id);
+            let NameChange { inode, operation, over, .. } = self.remove_change(id);
             if over && self.profile == DiskProfile::Ordered {
                 self.content_mut(inode).renamed_over.retain(|pending| *pending != operation);
             }
