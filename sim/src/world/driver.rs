@@ -23,17 +23,12 @@ pub async fn drive(shared: &Shared, stop: &AtomicBool) -> Option<Cut> {
     let mut handled: u64 = 0;
     let mut dilated_to = SimTime(0);
     loop {
-        let now = shared.with(|world| {
-            let due = world.timeline.pop().expect("the end is always due");
-            world.happen(due);
-            handled += 1;
-            // All that is due at one instant happens before any task runs: the executor picks among all that it woke.
-            while !world.ended && world.timeline.next_at() == Some(world.now()) {
-                let due = world.timeline.pop().expect("something is due now");
-                world.happen(due);
-                handled += 1;
+        // What wakes no task needs neither the executor nor the world let go of.
+        let (now, ended) = shared.with(|world| {
+            while !world.ended && !ready.any() && handled < PRUNE_EVERY_EVENTS {
+                handled += world.instant();
             }
-            world.now()
+            (world.now(), world.ended)
         });
         if ready.any() {
             let ahead_ns = (now.0 - dilated_to.0).saturating_mul(DILATION);
@@ -51,7 +46,7 @@ pub async fn drive(shared: &Shared, stop: &AtomicBool) -> Option<Cut> {
         if stop.load(Ordering::Relaxed) {
             return Some(Cut::Interrupted);
         }
-        if shared.with(|world| world.ended) {
+        if ended {
             return None;
         }
     }
@@ -67,6 +62,20 @@ pub async fn bury(shared: &Shared) {
 }
 
 impl World {
+    /// Lets all that is due at the next instant happen before any task runs: the executor picks among all that it woke.
+    /// Gives how much that was.
+    fn instant(&mut self) -> u64 {
+        let mut happened = 0;
+        let mut due = Some(self.timeline.pop().expect("the end is always due"));
+        while let Some(this) = due {
+            self.happen(this);
+            happened += 1;
+            let more = !self.ended && self.timeline.next_at() == Some(self.now());
+            due = if more { self.timeline.pop() } else { None };
+        }
+        happened
+    }
+
     /// Lets one due thing happen.
     fn happen(&mut self, due: Due) {
         if let Some(node) = self.node_of(due)

@@ -87,9 +87,19 @@ pub enum Due {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
-    at: SimTime,
-    order: u64,
+    /// The time, and below it the order of scheduling: one comparison instead of two.
+    key: u128,
     due: Due,
+}
+
+impl Entry {
+    fn new(at: SimTime, order: u64, due: Due) -> Self {
+        Self { key: u128::from(at.0) << 64 | u128::from(order), due }
+    }
+
+    fn at(&self) -> SimTime {
+        SimTime(u64::try_from(self.key >> 64).expect("64 of 128 bits"))
+    }
 }
 
 impl PartialOrd for Entry {
@@ -100,7 +110,7 @@ impl PartialOrd for Entry {
 
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.order).cmp(&(other.at, other.order))
+        self.key.cmp(&other.key)
     }
 }
 
@@ -122,21 +132,21 @@ impl Timeline {
     /// Schedules; never in the past.
     pub fn at(&mut self, at: SimTime, due: Due) {
         let at = at.max(self.now);
-        self.heap.push(Reverse(Entry { at, order: self.next_order, due }));
+        self.heap.push(Reverse(Entry::new(at, self.next_order, due)));
         self.next_order += 1;
     }
 
     /// When the next thing is due.
     #[must_use]
     pub fn next_at(&self) -> Option<SimTime> {
-        self.heap.peek().map(|Reverse(entry)| entry.at)
+        self.heap.peek().map(|Reverse(entry)| entry.at())
     }
 
     /// Takes the next thing and moves time to it.
     pub fn pop(&mut self) -> Option<Due> {
         let Reverse(entry) = self.heap.pop()?;
-        assert!(entry.at >= self.now, "time never goes back");
-        self.now = entry.at;
+        assert!(entry.at() >= self.now, "time never goes back");
+        self.now = entry.at();
         Some(entry.due)
     }
 }

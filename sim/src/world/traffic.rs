@@ -78,7 +78,8 @@ pub struct Inbound {
 
 #[derive(Debug, Default)]
 struct LaneQueue {
-    frames: VecDeque<Inbound>,
+    /// Boxed: a frame passes through many hands before its credit goes back.
+    frames: VecDeque<Box<Inbound>>,
     waker: Option<Waker>,
 }
 
@@ -375,7 +376,7 @@ impl World {
         let sent = frame.sent;
         let (peer, node, class) = (sent.from, sent.to, sent.class);
         let slot = self.traffic.slots[&Direction { from: peer, to: node }];
-        let inbound = Inbound {
+        let inbound = Box::new(Inbound {
             frame: frame.number,
             message: sent.message,
             copy,
@@ -391,7 +392,7 @@ impl World {
             slot,
             path,
             credited: !duplicate && sent.tag.transfer.is_some(),
-        };
+        });
         let receiving = &mut self.traffic.receiving[node.index()];
         let lane = receiving.lanes.entry((peer, class)).or_insert_with(|| {
             receiving.opened.push_back((peer, class));
@@ -432,7 +433,7 @@ impl World {
         peer: NodeId,
         class: Class,
         waker: &Waker,
-    ) -> Option<Inbound> {
+    ) -> Option<Box<Inbound>> {
         if !self.is_alive(node, life) {
             return None;
         }

@@ -203,7 +203,13 @@ impl World {
     }
 
     fn action_index(&self, message: MessageId) -> usize {
-        let found = self.plan.actions.binary_search_by_key(&message.action, |action| action.id);
+        let actions = &self.plan.actions;
+        // Ids are places until actions are cut from a plan.
+        let place = message.action.0 as usize;
+        if actions.get(place).is_some_and(|action| action.id == message.action) {
+            return place;
+        }
+        let found = actions.binary_search_by_key(&message.action, |action| action.id);
         found.expect("actions stand in order of id, and the message names one")
     }
 

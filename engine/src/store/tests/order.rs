@@ -110,7 +110,6 @@ async fn an_open_flushes_before_it_believes_and_reads_once() {
     assert!(log.iter().all(|line| !line.starts_with("read") && !line.starts_with("list")), "{log:?}");
 }
 
-
 #[tokio::test]
 async fn an_open_that_cannot_see_everything_fails_and_lets_go() {
     let (machine, store) = filled(Flaws::NONE).await;

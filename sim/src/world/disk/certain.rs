@@ -18,7 +18,8 @@ impl Disk {
     /// looked at, and a torn one is assumed besides.
     #[must_use]
     pub fn certain(&self, path: &str) -> Certainty {
-        if !self.may_lose_directory(path) {
+        // While no change of a directory is pending, none above the path can be lost: the usual case, at no cost.
+        if self.pending_directories == 0 || !self.may_lose_directory(path) {
             let Some(id) = self.entry_id(path) else { return Certainty::Certain(Found::Absent) };
             let entry = &self.entries[id];
             if let (true, Some(inode)) = (entry.changes.is_empty(), entry.base)

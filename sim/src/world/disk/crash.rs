@@ -129,7 +129,7 @@ impl Disk {
 
     /// Ends a decided change: a reader sees what the medium has. Gives the names that may be nowhere now.
     fn forget_change(&mut self, change: u32) -> impl Iterator<Item = u32> + use<> {
-        let NameChange { inode, from, to, .. } = self.changes.remove(change);
+        let NameChange { inode, from, to, .. } = self.remove_change(change);
         let names = [from, to].into_iter().flatten();
         for entry in names.clone() {
             self.entries[entry].changes.clear();

@@ -108,6 +108,8 @@ pub struct Disk {
     names: IndexMap<DiskPath, u32, FxBuildHasher>,
     entries: Slab<Entry>,
     changes: Slab<NameChange>,
+    /// Pending changes of directories: while there is none, no path can lose a directory above it.
+    pending_directories: u32,
     /// Name changes that the next flush of anything makes durable (profile `ordered`).
     unflushed: Vec<ChangeRef>,
     handles: Handles,
@@ -149,6 +151,7 @@ impl Disk {
             names: IndexMap::default(),
             entries: Slab::new(),
             changes: Slab::new(),
+            pending_directories: 0,
             unflushed: Vec::new(),
             handles: Handles::default(),
         };

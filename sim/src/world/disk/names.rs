@@ -134,6 +134,7 @@ impl Disk {
         let before = from.and_then(|from| self.entries[from].changes.last().copied());
         let change = NameChange { before: before.map(|id| self.reference(id)), ..change };
         self.refer(inode);
+        self.pending_directories += u32::from(self.is_directory(inode));
         let id = self.changes.insert(change);
         let reference = ChangeRef { change: id, operation };
         if let Some(from) = from {
@@ -163,6 +164,13 @@ impl Disk {
             Node::Directory { unflushed, .. } => unflushed,
             Node::File(_) => unreachable!("a name stands in a directory"),
         }
+    }
+
+    /// A change waits no longer.
+    pub(super) fn remove_change(&mut self, id: u32) -> NameChange {
+        let change = self.changes.remove(id);
+        self.pending_directories -= u32::from(self.is_directory(change.inode));
+        change
     }
 
     fn reference(&self, change: u32) -> ChangeRef {
@@ -297,7 +305,7 @@ impl Disk {
             change.to = None;
         }
         if change.from.is_none() && change.to.is_none() {
-            let NameChange { inode, operation, over, .. } = self.changes.remove(id);
+            let NameChange { inode, operation, over, .. } = self.remove_change(id);
             if over && self.profile == DiskProfile::Ordered {
                 self.content_mut(inode).renamed_over.retain(|pending| *pending != operation);
             }

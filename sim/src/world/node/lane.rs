@@ -27,7 +27,7 @@ use std::time::Duration;
 
 /// An admission whose result is not released yet, or whose handler has not run.
 struct Waiting {
-    inbound: Inbound,
+    inbound: Box<Inbound>,
     transaction: Named,
     passage: Passage,
     record: RecordName,
@@ -35,7 +35,8 @@ struct Waiting {
     gives_up_after: Option<Duration>,
 }
 
-type Queue = Mutex<VecDeque<Waiting>>;
+/// Boxed, since each is moved from task to task and between polls.
+type Queue = Mutex<VecDeque<Box<Waiting>>>;
 
 /// Serves a lane for as long as the life goes on.
 pub async fn run(context: Arc<LifeContext>, peer: NodeId, class: Class) {
@@ -47,13 +48,13 @@ pub async fn run(context: Arc<LifeContext>, peer: NodeId, class: Class) {
 async fn admit(context: &LifeContext, peer: NodeId, class: Class, queue: &Queue) {
     let (node, life) = (context.node, context.life);
     loop {
-        let inbound = std::future::poll_fn(|task| {
+        let mut inbound = std::future::poll_fn(|task| {
             let taken =
                 context.shared.with(|world| world.take_inbound(node, life, peer, class, task.waker()));
             taken.map_or(Poll::Pending, Poll::Ready)
         })
         .await;
-        let payload = match Payload::decode(inbound.payload.clone()) {
+        let payload = match Payload::decode(std::mem::take(&mut inbound.payload)) {
             Ok(payload) => payload,
             Err(_) => {
                 unverified(context, &inbound, "undecodable");
@@ -102,39 +103,42 @@ fn unverified(context: &LifeContext, inbound: &Inbound, reason: &'static str) {
 }
 
 /// Hands a transaction to the engine: staged at once, in lane order.
-fn submit(context: &LifeContext, peer: NodeId, inbound: Inbound, verified: &Verified) -> Waiting {
+fn submit(context: &LifeContext, peer: NodeId, inbound: Box<Inbound>, verified: &Verified) -> Box<Waiting> {
     let (node, life) = (context.node, context.life);
-    let transaction = Named {
-        // By delegator, whatever the engine's key is.
-        stream: StreamKey {
-            network_id: context.network_id,
-            origin: context.shared.with(|world| world.nodes[inbound.origin.index()].identity.did()),
-            destination: context.did,
-            class: verified.transaction().class(),
-        },
-        sequence: verified.transaction().sequence,
-        digest: *verified.digest(),
-    };
     let passage = Passage { honest: inbound.honest && peer == inbound.origin, copy: inbound.copy };
-    let wall = context.host.wall_now();
     let message = inbound.message;
-    let gives_up_after = context.shared.with(|world| {
+    let (transaction, gives_up_after, witness) = context.shared.with(|world| {
+        let transaction = Named {
+            // By delegator, whatever the engine's key is.
+            stream: StreamKey {
+                network_id: context.network_id,
+                origin: world.nodes[inbound.origin.index()].identity.did(),
+                destination: context.did,
+                class: verified.transaction().class(),
+            },
+            sequence: verified.transaction().sequence,
+            digest: *verified.digest(),
+        };
+        let wall = world.wall_now(node);
         world.record(&Event::Arrived { message, node, life, wall, transaction: &transaction, passage });
-        let message = message.filter(|_| inbound.copy == 0 && !inbound.duplicate)?;
-        let burst = world.burst_of(message);
-        every(burst.cancel_admit_every, message.ordinal).then(|| Duration::from_micros(burst.cancel_after_us))
+        let message = message.filter(|_| inbound.copy == 0 && !inbound.duplicate);
+        let gives_up_after = message.and_then(|message| {
+            let burst = world.burst_of(message);
+            let gives_up = every(burst.cancel_admit_every, message.ordinal);
+            gives_up.then(|| Duration::from_micros(burst.cancel_after_us))
+        });
+        (transaction, gives_up_after, world.nodes[node.index()].identity.signer())
     });
-    let witness = context.shared.with(|world| world.nodes[node.index()].identity.signer());
     let arrival = Arrival { introducer: Introducer::Slot(inbound.slot), witness: &witness };
     let admission = context.streams.admit(verified, arrival);
     let record = admission.record().unwrap_or_else(|| {
         // The tables were not asked: the record that they would have looked at.
         record_name(&storage_key(Table::Receiver, verified.stream()))
     });
-    Waiting { inbound, transaction, passage, record, admission, gives_up_after }
+    Box::new(Waiting { inbound, transaction, passage, record, admission, gives_up_after })
 }
 
-async fn relay(context: &LifeContext, inbound: Inbound, verified: Verified) {
+async fn relay(context: &LifeContext, inbound: Box<Inbound>, verified: Verified) {
     let (node, life) = (context.node, context.life);
     let signer = context.shared.with(|world| world.nodes[node.index()].identity.signer());
     let transaction = verified.transaction().clone();

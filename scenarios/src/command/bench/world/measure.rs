@@ -3,11 +3,12 @@
 use super::BenchError;
 use super::goal;
 use super::table::{Admissions, Messages, Part, RealTime, Table};
+use super::timed::Timed;
 use groundhog_sim::ledger::{LawSelection, LedgerOptions};
 use groundhog_sim::outcome::Outcome;
 use groundhog_sim::plan::{Crypto, Plan, yardstick};
 use groundhog_sim::run::{RunError, RunOptions, run, run_transport_alone};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Few nodes, and many, between which admissions are compared.
 const FEW_NODES: u16 = 10;
@@ -47,16 +48,16 @@ pub fn measure(effort: Effort, say: impl Fn(String)) -> Result<Table, BenchError
     let mut messages = Vec::new();
     for (nodes, goal) in goal::MESSAGES_PER_SECOND {
         say(format!("messages through the network alone, {nodes} nodes"));
-        let (sent, elapsed) = network_alone(effort, nodes, DENSE_EVERY_US)?;
-        messages.push(Messages { nodes, messages: sent, elapsed, goal });
+        let (sent, timed) = network_alone(effort, nodes, DENSE_EVERY_US)?;
+        messages.push(Messages { nodes, messages: sent, timed, goal });
     }
     let mut real_time = Vec::new();
     for (nodes, goal) in goal::TIMES_REAL {
         say(format!("simulated over real time, {nodes} nodes"));
-        let (sent, elapsed) = network_alone(effort, nodes, SPARSE_EVERY_US)?;
+        let (sent, timed) = network_alone(effort, nodes, SPARSE_EVERY_US)?;
         // What the messages cover: the run's idle end would only flatter it.
         let simulated = Duration::from_micros(sent / u64::from(nodes) * SPARSE_EVERY_US);
-        real_time.push(RealTime { nodes, simulated, elapsed, goal });
+        real_time.push(RealTime { nodes, simulated, timed, goal });
     }
     let (few, parts) = where_the_time_goes(effort, &say)?;
     say(format!("durable admissions, {MANY_NODES} nodes"));
@@ -65,19 +66,19 @@ pub fn measure(effort: Effort, say: impl Fn(String)) -> Result<Table, BenchError
     Ok(Table { messages, real_time, few, many, parts })
 }
 
-fn network_alone(effort: Effort, nodes: u16, every_us: u64) -> Result<(u64, Duration), BenchError> {
+fn network_alone(effort: Effort, nodes: u16, every_us: u64) -> Result<(u64, Timed), BenchError> {
     let per_node = effort.messages / u32::from(nodes);
     let plan = yardstick::messages(nodes, per_node, every_us);
-    let mut best = Duration::MAX;
+    let mut best: Option<Timed> = None;
     let mut delivered = 0;
     for _ in 0..effort.repeat {
         let what = || format!("messages of {nodes} nodes");
-        let (outcome, elapsed) = timed(&plan, RunOptions::default(), run_transport_alone, what)?;
+        let (outcome, timed) = timed(&plan, RunOptions::default(), run_transport_alone, what)?;
         // Each frame is sent and delivered; a node that is ready and the end of all faults are the only other events.
         delivered = (outcome.events - u64::from(nodes) - 1) / 2;
-        best = best.min(elapsed);
+        best = best.into_iter().chain([timed]).min_by_key(Timed::core);
     }
-    Ok((delivered, best))
+    Ok((delivered, best.expect("everything is measured at least once")))
 }
 
 fn admissions(effort: Effort, nodes: u16, manner: Manner) -> Result<Admissions, BenchError> {
@@ -91,7 +92,7 @@ fn admissions(effort: Effort, nodes: u16, manner: Manner) -> Result<Admissions, 
     };
     let options = RunOptions { ledger, ..RunOptions::default() };
     let what = || format!("admissions of {nodes} nodes");
-    let (outcome, elapsed) = timed(&plan, options, run, what)?;
+    let (outcome, timed) = timed(&plan, options, run, what)?;
     if outcome.dispatched != outcome.intended {
         let saw = format!("{} of {} messages were dispatched", outcome.dispatched, outcome.intended);
         return Err(BenchError::Broken { what: what(), law: "conservation".to_owned(), saw });
@@ -103,7 +104,7 @@ fn admissions(effort: Effort, nodes: u16, manner: Manner) -> Result<Admissions, 
         events: outcome.events,
         batches: outcome.batch_sizes.values().sum(),
         records,
-        elapsed,
+        timed,
     })
 }
 
@@ -126,24 +127,23 @@ fn where_the_time_goes(effort: Effort, say: &impl Fn(String)) -> Result<(Admissi
     let mut runs = runs.into_iter().map(fastest);
     let whole = runs.next().expect("the whole path is the first");
     let names = manners[1..].iter().map(|(name, _)| *name);
-    let parts = names.zip(runs).map(|(name, run)| Part { name, elapsed: run.elapsed }).collect();
+    let parts = names.zip(runs).map(|(name, run)| Part { name, timed: run.timed }).collect();
     Ok((whole, parts))
 }
 
 fn fastest(runs: Vec<Admissions>) -> Admissions {
-    runs.into_iter().min_by_key(|run| run.elapsed).expect("everything is measured at least once")
+    runs.into_iter().min_by_key(|run| run.timed.core()).expect("everything is measured at least once")
 }
 
-/// Real time is taken here, outside the thread that simulates.
+/// Time is taken here, outside the thread that simulates.
 fn timed(
     plan: &Plan,
     options: RunOptions,
     run: fn(&Plan, RunOptions) -> Result<Outcome, RunError>,
     what: impl Fn() -> String,
-) -> Result<(Outcome, Duration), BenchError> {
-    let began = Instant::now();
-    let outcome = run(plan, options)?;
-    let elapsed = began.elapsed();
+) -> Result<(Outcome, Timed), BenchError> {
+    let (outcome, timed) = Timed::of(|| run(plan, options));
+    let outcome = outcome?;
     if let Some(violation) = outcome.violations.first() {
         let (law, saw) = (violation.law.to_owned(), violation.saw.clone());
         return Err(BenchError::Broken { what: what(), law, saw });
@@ -152,5 +152,5 @@ fn timed(
         let saw = format!("the run was cut: {cut:?}");
         return Err(BenchError::Broken { what: what(), law: "whole".to_owned(), saw });
     }
-    Ok((outcome, elapsed))
+    Ok((outcome, timed))
 }

@@ -6,6 +6,7 @@
 mod goal;
 mod measure;
 mod table;
+mod timed;
 
 use crate::exit::Exit;
 use crate::print::block::{self, Failure, FailureKind};
@@ -17,12 +18,13 @@ use measure::Effort;
 use std::time::Duration;
 
 /// The simulated world's own speed on one core of this machine: messages through the network alone, and durable admissions
-/// through the whole path. All times are this machine's real time; opening the world is in them.
+/// through the whole path. Times are this machine's; opening the world is in them.
 ///
 /// The network alone is driver, heap of time, links, ledger with fingerprint and laws; its nodes run no engines. The whole
 /// path is reserve, sign, lanes, network, verify, admit, group commit on the simulated disk, dispatch, and credit back, with
 /// a keyed hash in place of Ed25519. Of several runs the fastest counts: a machine that does other work only makes a run
-/// slower.
+/// slower. Where the system says how long a run had a core, that is what is held against the goals, which are for one core;
+/// the rate by the clock stands beside it.
 #[derive(Args)]
 pub struct Arguments {
     /// How often each figure is measured.

@@ -1,6 +1,7 @@
 //! What was measured, for a person and for a machine.
 
 use super::goal;
+use super::timed::Timed;
 use crate::print::text::wrapped;
 use groundhog_reports::count;
 use serde::Serialize;
@@ -11,7 +12,7 @@ use std::time::Duration;
 pub struct Messages {
     pub nodes: u16,
     pub messages: u64,
-    pub elapsed: Duration,
+    pub timed: Timed,
     /// Messages a second.
     pub goal: u64,
 }
@@ -20,7 +21,7 @@ pub struct Messages {
 pub struct RealTime {
     pub nodes: u16,
     pub simulated: Duration,
-    pub elapsed: Duration,
+    pub timed: Timed,
     /// Times as fast as real time.
     pub goal: u64,
 }
@@ -33,13 +34,13 @@ pub struct Admissions {
     pub events: u64,
     pub batches: u64,
     pub records: u64,
-    pub elapsed: Duration,
+    pub timed: Timed,
 }
 
 /// The same admissions with something switched off, or something real switched on.
 pub struct Part {
     pub name: &'static str,
-    pub elapsed: Duration,
+    pub timed: Timed,
 }
 
 /// The whole run.
@@ -56,11 +57,15 @@ pub struct Table {
 struct Row {
     what: &'static str,
     nodes: u16,
+    /// Per second that the run had a core.
     reached: u64,
+    /// Per second on the clock.
+    reached_by_the_clock: u64,
     unit: &'static str,
     goal: u64,
     per_mille_of_goal: u64,
     elapsed_ns: u64,
+    processor_ns: Option<u64>,
 }
 
 /// `part / whole` in thousandths, rounded down.
@@ -84,58 +89,69 @@ fn decimal(per_mille: u64) -> String {
 }
 
 impl Row {
+    /// `things` were done; `goal` is for a second of one core.
     fn new(
         what: &'static str,
-        (nodes, elapsed): (u16, Duration),
-        reached: u64,
         unit: &'static str,
+        (nodes, timed): (u16, Timed),
+        things: u64,
         goal: u64,
     ) -> Self {
-        let per_mille_of_goal = per_mille(reached.into(), goal.into());
-        Self { what, nodes, reached, unit, goal, per_mille_of_goal, elapsed_ns: ns(elapsed) }
+        let reached = per_second(things, timed.core());
+        Self {
+            what,
+            nodes,
+            reached,
+            reached_by_the_clock: per_second(things, timed.elapsed),
+            unit,
+            goal,
+            per_mille_of_goal: per_mille(reached.into(), goal.into()),
+            elapsed_ns: ns(timed.elapsed),
+            processor_ns: timed.processor.map(ns),
+        }
     }
 }
 
 impl Admissions {
     fn rate(&self) -> u64 {
-        per_second(self.admissions, self.elapsed)
+        per_second(self.admissions, self.timed.core())
     }
 }
 
 impl Table {
     fn rows(&self) -> Vec<Row> {
-        let messages = self.messages.iter().map(|row| {
-            let reached = per_second(row.messages, row.elapsed);
-            Row::new("network", (row.nodes, row.elapsed), reached, "messages/s", row.goal)
-        });
+        let messages = self
+            .messages
+            .iter()
+            .map(|row| Row::new("network", "messages/s", (row.nodes, row.timed), row.messages, row.goal));
         let real_time = self.real_time.iter().map(|row| {
-            let reached = row.simulated.as_nanos() / row.elapsed.as_nanos().max(1);
-            let reached = u64::try_from(reached).unwrap_or(u64::MAX);
-            Row::new("real time", (row.nodes, row.elapsed), reached, "x real", row.goal)
+            Row::new("real time", "x real", (row.nodes, row.timed), row.simulated.as_secs(), row.goal)
         });
         let admissions = [
             (&self.few, goal::ADMISSIONS_PER_SECOND),
             (&self.many, self.few.rate() * goal::MANY_NODES_PER_MILLE / 1_000),
         ];
         let admissions = admissions.into_iter().map(|(row, goal)| {
-            Row::new("admissions", (row.nodes, row.elapsed), row.rate(), "admissions/s", goal)
+            Row::new("admissions", "admissions/s", (row.nodes, row.timed), row.admissions, goal)
         });
         messages.chain(real_time).chain(admissions).collect()
     }
 
     /// For a person, in lines of at most `width` columns.
     pub fn text(&self, width: usize) -> String {
-        let mut text = String::from("The simulated world on one core, in this machine's real time\n");
+        let mut text = String::from("The simulated world on one core of this machine\n");
         let mut last = "";
         for row in self.rows() {
             if row.what != last {
                 let _ = writeln!(text, "\n{}", wrapped(about(row.what), width, 0));
-                let _ = writeln!(text, "{}", cells(["nodes", "reached", row.unit, "goal", "reached/goal"]));
+                let _ =
+                    writeln!(text, "{}", cells(["nodes", row.unit, "by the clock", "goal", "reached/goal"]));
                 last = row.what;
             }
-            let (nodes, reached) = (count(row.nodes.into()), count(row.reached));
-            let (goal, ratio) = (count(row.goal), decimal(row.per_mille_of_goal));
-            let _ = writeln!(text, "{}", cells([&nodes, &reached, "", &goal, &ratio]));
+            let [nodes, reached, by_the_clock, goal] =
+                [row.nodes.into(), row.reached, row.reached_by_the_clock, row.goal].map(count);
+            let ratio = decimal(row.per_mille_of_goal);
+            let _ = writeln!(text, "{}", cells([&nodes, &reached, &by_the_clock, &goal, &ratio]));
         }
         let _ = writeln!(text, "\n{}", wrapped(&self.notes(), width, 0));
         let _ = writeln!(text, "\nWhere the time of an admission goes, {} nodes\n", self.few.nodes);
@@ -148,8 +164,13 @@ impl Table {
     fn notes(&self) -> String {
         let few = &self.few;
         format!(
-            "Admissions are never to be below {} a second. A batch holds {} admissions in {} records, an admission makes {} \
+            "{} Admissions are never to be below {} a second. A batch holds {} admissions in {} records, an admission makes {} \
              events.",
+            if few.timed.processor.is_some() {
+                "Rates are per second that a run had a core."
+            } else {
+                "Rates are per second on the clock: the system does not say how long a run had a core."
+            },
             count(goal::ADMISSIONS_PER_SECOND_AT_LEAST),
             few.admissions / few.batches.max(1),
             few.records / few.batches.max(1),
@@ -159,17 +180,17 @@ impl Table {
 
     /// Nanoseconds of one admission, and of the whole's time each manner took.
     fn breakdown(&self) -> Vec<String> {
-        let whole_ns = self.few.elapsed.as_nanos();
+        let whole_ns = self.few.timed.core().as_nanos();
         let per_admission = |elapsed: Duration| elapsed.as_nanos() / u128::from(self.few.admissions.max(1));
         let line = |name: &str, elapsed: Duration| {
             let share = decimal(per_mille(elapsed.as_nanos(), whole_ns));
             format!("{name:<24} {:>10} ns  {share:>6} of the whole", count(per_admission(elapsed) as u64))
         };
-        let mut lines = vec![line("the whole path", self.few.elapsed)];
-        lines.extend(self.parts.iter().map(|part| line(part.name, part.elapsed)));
+        let mut lines = vec![line("the whole path", self.few.timed.core())];
+        lines.extend(self.parts.iter().map(|part| line(part.name, part.timed.core())));
         if let Some(network) = self.messages.iter().find(|row| row.nodes == self.few.nodes) {
-            let each = network.elapsed / u32::try_from(network.messages.max(1)).unwrap_or(u32::MAX);
-            let share = decimal(per_mille(each.as_nanos(), per_admission(self.few.elapsed)));
+            let each = network.timed.core() / u32::try_from(network.messages.max(1)).unwrap_or(u32::MAX);
+            let share = decimal(per_mille(each.as_nanos(), per_admission(self.few.timed.core())));
             lines.push(format!(
                 "{:<24} {:>10} ns  {share:>6} of the whole",
                 "one message, alone",
@@ -181,28 +202,28 @@ impl Table {
 
     /// For a machine.
     pub fn json(&self) -> String {
-        let (few, whole_ns) = (&self.few, self.few.elapsed.as_nanos());
+        let (few, whole_ns) = (&self.few, self.few.timed.core().as_nanos());
         let parts: Vec<_> = self
             .parts
             .iter()
             .map(|part| {
                 serde_json::json!({
                     "part": part.name,
-                    "elapsed_ns": ns(part.elapsed),
-                    "per_mille_of_whole": per_mille(part.elapsed.as_nanos(), whole_ns),
+                    "core_ns": ns(part.timed.core()),
+                    "per_mille_of_whole": per_mille(part.timed.core().as_nanos(), whole_ns),
                 })
             })
             .collect();
         let all = serde_json::json!({
             "bench": "world",
-            "time": "this machine's real time, one core",
+            "time": "this machine's real time on one core",
             "rows": self.rows(),
             "admissions_per_second_at_least": goal::ADMISSIONS_PER_SECOND_AT_LEAST,
             "admissions": few.admissions,
             "events": few.events,
             "batches": few.batches,
             "records": few.records,
-            "whole_ns": ns(few.elapsed),
+            "whole_ns": ns(few.timed.core()),
             "parts": parts,
         });
         format!("{all:#}\n")
@@ -226,8 +247,8 @@ fn about(what: &str) -> &'static str {
 
 /// One line of figures.
 fn cells(cells: [&str; 5]) -> String {
-    let [nodes, reached, unit, goal, ratio] = cells;
-    format!("  {nodes:>6} {reached:>12} {unit:<13} {goal:>10} {ratio:>13}").trim_end().to_owned()
+    let [nodes, reached, by_the_clock, goal, ratio] = cells;
+    format!("  {nodes:>6} {reached:>14} {by_the_clock:>14} {goal:>12} {ratio:>14}")
 }
 
 #[cfg(test)]
@@ -235,26 +256,29 @@ mod tests {
     use super::*;
 
     fn table() -> Table {
-        let second = Duration::from_secs(1);
+        let second = Timed { elapsed: Duration::from_secs(2), processor: Some(Duration::from_secs(1)) };
         let admissions = |nodes, admissions| Admissions {
             nodes,
             admissions,
             events: admissions * 16,
             batches: admissions / 50,
             records: admissions / 5,
-            elapsed: second,
+            timed: second,
         };
         Table {
-            messages: vec![Messages { nodes: 10, messages: 1_250_000, elapsed: second, goal: 2_500_000 }],
+            messages: vec![Messages { nodes: 10, messages: 1_250_000, timed: second, goal: 2_500_000 }],
             real_time: vec![RealTime {
                 nodes: 10,
                 simulated: Duration::from_secs(2_600),
-                elapsed: second,
+                timed: second,
                 goal: 2_500,
             }],
             few: admissions(10, 80_000),
             many: admissions(1_000, 70_000),
-            parts: vec![Part { name: "without laws", elapsed: second / 2 }],
+            parts: vec![Part {
+                name: "without laws",
+                timed: Timed { processor: None, elapsed: Duration::from_millis(500) },
+            }],
         }
     }
 
