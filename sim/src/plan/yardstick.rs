@@ -17,13 +17,14 @@ const REACH: u16 = 4;
 /// The fewest nodes whose neighbours on both sides are all different.
 const FEWEST_NODES: u16 = 2 * REACH + 1;
 
-/// Simulated time between two messages of one stream: far less than a lane needs for one, so that batches fill.
-const DENSE_EVERY_US: u64 = 20;
+/// Simulated time between two messages of one stream: about what a lane needs for one, so that batches fill while no
+/// backlog grows, whose memory would be measured instead.
+const DENSE_EVERY_US: u64 = 400;
 
 /// After the last message was intended, everything that a stream's lane still holds is admitted within this for each.
 const DRAIN_US_PER_MESSAGE: u64 = 5_000;
 
-/// Durable admissions: every node sends to its next neighbours, in all four classes, faster than they can admit.
+/// Durable admissions: every node sends to its next neighbours, in all four classes, about as fast as lanes carry.
 ///
 /// `messages_per_stream` is what each of the 16 streams that leave a node carries.
 ///
