@@ -110,12 +110,6 @@ async fn an_open_flushes_before_it_believes_and_reads_once() {
     assert!(log.iter().all(|line| !line.starts_with("read") && !line.starts_with("list")), "{log:?}");
 }
 
-fn in_order<'a>(keys: &[&'a str]) -> impl Iterator<Item = &'a str> {
-    let mut keys = keys.to_vec();
-    keys.sort_by_key(|key| record_name(key));
-    keys.into_iter()
-}
-
 #[tokio::test]
 async fn an_open_that_cannot_see_everything_fails_and_lets_go() {
     let (machine, store) = filled(Flaws::NONE).await;
