@@ -15,6 +15,7 @@ pub mod network;
 mod node;
 mod observing;
 pub mod processor;
+mod receiving;
 mod slots;
 mod tasks;
 mod timeline;
