@@ -43,7 +43,7 @@ pub struct Inbound {
 #[derive(Debug, Default)]
 pub(super) struct LaneQueue {
     /// Boxed: a frame passes through many hands before its credit goes back.
-    frames: VecDeque<Box<Inbound>>,
+    pub(super) frames: VecDeque<Box<Inbound>>,
     pub(super) waker: Option<Waker>,
 }
 

@@ -62,9 +62,9 @@ struct Returning {
 #[derive(Debug)]
 pub struct Traffic {
     pub(super) network: Network,
-    pub(super) sending: IndexMap<Direction, Sending, FxBuildHasher>,
+    sending: IndexMap<Direction, Sending, FxBuildHasher>,
     pub(super) receiving: Vec<Receiving>,
-    pub(super) returning: Slots<Returning, ()>,
+    returning: Slots<Returning, ()>,
     pub(super) slots: IndexMap<Direction, u16, FxBuildHasher>,
     /// Channels whose receiver is stalled behind its transport: by how many faults, and what it holds.
     pub(super) stalled: BTreeMap<(Direction, u8), StalledReceiver>,
