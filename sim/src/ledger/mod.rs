@@ -197,10 +197,20 @@ impl Ledger {
     /// When it was called before.
     #[must_use]
     pub fn finish(&mut self, at: SimTime, view: &dyn View) -> Outcome {
-        let collector = self.collector.take().expect("a ledger is finished once");
         for law in &mut self.laws {
             law.end(at, view, &mut self.broken);
         }
+        self.finish_cut(at, view)
+    }
+
+    /// The run was cut short: what it saw stands, but the laws are not asked for their last word, since what was still to
+    /// come is not lost.
+    ///
+    /// # Panics
+    /// When the ledger is finished already.
+    #[must_use]
+    pub fn finish_cut(&mut self, at: SimTime, view: &dyn View) -> Outcome {
+        let collector = self.collector.take().expect("a ledger is finished once");
         let mut limits = BTreeMap::new();
         for law in &self.laws {
             law.limits(&mut limits);

@@ -15,6 +15,7 @@ pub mod network;
 mod node;
 mod observing;
 pub mod processor;
+mod receiving;
 mod slots;
 mod tasks;
 mod timeline;
@@ -176,9 +177,11 @@ impl World {
     pub fn outcome(&mut self, cut: Option<Cut>) -> Outcome {
         self.ended = true;
         let view = DiskView::new(&self.disks, &self.store_root);
-        let mut outcome = self.ledger.finish(self.timeline.now(), &view);
-        outcome.cut = cut;
-        outcome
+        let now = self.timeline.now();
+        match cut {
+            None => self.ledger.finish(now, &view),
+            Some(_) => Outcome { cut, ..self.ledger.finish_cut(now, &view) },
+        }
     }
 
     /// Ends every life without an event: the run is over.

@@ -2,24 +2,22 @@
 //!
 //! Promise: a frame leaves only when its lane may send; what dies with a connection is told once, with its cause.
 
-use super::network::{
-    Connection, Delivery, FrameHandle, LinkGeneration, Network, Outgoing, ReturnPath, Sent,
-};
+use super::World;
+use super::network::{Connection, LinkGeneration, Network, Outgoing, ReturnPath, Sent};
 use super::network::{LinkError, SignalArrival, SignalKind, Tag};
+use super::receiving::{Inbound, Receiving, StalledReceiver};
 use super::slots::{SlotKey, Slots};
 use super::timeline::Due;
-use super::{Program, World};
 use crate::ledger::event::{Event, LossCause};
 use crate::plan::{FrameName, LinkFault, Plan};
-use crate::units::{ActionId, FaultId, FrameNumber, Life, MessageId, NodeId, SimTime};
+use crate::units::{ActionId, FaultId, FrameNumber, MessageId, NodeId, SimTime};
 use bytes::Bytes;
 use groundhog_engine::flaws::Flaws;
 use groundhog_engine::streams::key::Class;
 use groundhog_engine::streams::lanes::{LanesConfig, Outbound, TransferId};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::task::Waker;
+use std::collections::{BTreeMap, VecDeque};
 
 /// Frames that may wait in one lane of one connection before a message is refused as lane-full.
 const LANE_QUEUE_MAX_FRAMES: u32 = 65_536;
@@ -52,44 +50,6 @@ struct Sending {
     waiting: [VecDeque<(MessageId, u32)>; 4],
 }
 
-/// A frame that the receiver's transport has and a receiving task is to take.
-#[derive(Clone, Debug)]
-pub struct Inbound {
-    pub(super) frame: FrameNumber,
-    pub(super) message: Option<MessageId>,
-    /// The workload's copy, from 0; `u32::MAX` for an adversary's.
-    pub(super) copy: u32,
-    pub(super) origin: NodeId,
-    pub(super) destination: NodeId,
-    pub(super) name: FrameName,
-    pub(super) duplicate: bool,
-    /// Whether it left its origin in signing order as the original copy.
-    pub(super) honest: bool,
-    pub(super) payload: Bytes,
-    pub(super) intended: SimTime,
-    pub(super) sent: SimTime,
-    pub(super) class: Class,
-    /// Connection slot of the peer at the receiver.
-    pub(super) slot: u16,
-    path: ReturnPath,
-    /// Whether the sender's lane waits for its credit.
-    credited: bool,
-}
-
-#[derive(Debug, Default)]
-struct LaneQueue {
-    /// Boxed: a frame passes through many hands before its credit goes back.
-    frames: VecDeque<Box<Inbound>>,
-    waker: Option<Waker>,
-}
-
-#[derive(Debug, Default)]
-struct Receiving {
-    lanes: IndexMap<(NodeId, Class), LaneQueue, FxBuildHasher>,
-    opened: VecDeque<(NodeId, Class)>,
-    waker: Option<Waker>,
-}
-
 /// A signal on its way back to a sender.
 #[derive(Clone, Copy, Debug)]
 struct Returning {
@@ -101,21 +61,14 @@ struct Returning {
 /// All traffic.
 #[derive(Debug)]
 pub struct Traffic {
-    network: Network,
+    pub(super) network: Network,
     sending: IndexMap<Direction, Sending, FxBuildHasher>,
-    receiving: Vec<Receiving>,
+    pub(super) receiving: Vec<Receiving>,
     returning: Slots<Returning, ()>,
-    slots: IndexMap<Direction, u16, FxBuildHasher>,
+    pub(super) slots: IndexMap<Direction, u16, FxBuildHasher>,
     /// Channels whose receiver is stalled behind its transport: by how many faults, and what it holds.
-    stalled: BTreeMap<(Direction, u8), StalledReceiver>,
-    flaws: Flaws,
-}
-
-/// A receiver that hands nothing on.
-#[derive(Debug, Default)]
-struct StalledReceiver {
-    faults: BTreeSet<FaultId>,
-    held: VecDeque<(super::network::Frame, bool)>,
+    pub(super) stalled: BTreeMap<(Direction, u8), StalledReceiver>,
+    pub(super) flaws: Flaws,
 }
 
 impl Traffic {
@@ -285,7 +238,7 @@ impl World {
     }
 
     /// The sender's transport gives a lost frame up: its lane goes on.
-    fn schedule_give_up(
+    pub(super) fn schedule_give_up(
         &mut self,
         at: SimTime,
         direction: Direction,
@@ -307,158 +260,13 @@ impl World {
         self.lane_moves(direction, generation, Some(transfer), Some(transfer.class));
     }
 
-    /// A delivery is due.
-    pub(super) fn deliver(&mut self, handle: FrameHandle) {
-        let now = self.now();
-        match self.traffic.network.deliver(now, handle) {
-            Delivery::Delivered { frame, duplicate, again } => {
-                let to = frame.sent.to;
-                if let Some(again) = again {
-                    self.timeline.at(again.deliver_at, Due::Deliver { to, frame: again.handle });
-                }
-                let (number, message) = (frame.number, frame.sent.message);
-                self.record(&Event::FrameDelivered { frame: number, message, to, duplicate });
-                if let (false, Some(transfer)) = (duplicate, frame.sent.tag.transfer) {
-                    let path = frame.return_path();
-                    self.signal(SignalKind::DeliveryNotice, &path, Some(transfer), transfer.class);
-                }
-                if self.program == Program::Engines {
-                    self.hand_on(frame, duplicate);
-                }
-            }
-            Delivery::Held | Delivery::Gone => {}
-            Delivery::Postponed(at) => {
-                let to = self.traffic.network.receiver(handle).expect("a postponed frame is in flight");
-                self.timeline.at(at, Due::Deliver { to, frame: handle });
-            }
-            Delivery::Lost { frame, cause, given_up_at } => {
-                let sent = frame.sent;
-                self.record(&Event::FrameLost { frame: frame.number, message: sent.message, cause });
-                let direction = Direction { from: sent.from, to: sent.to };
-                self.schedule_give_up(given_up_at, direction, sent.generation, sent.tag.transfer);
-            }
-        }
-    }
-
-    /// Hands a frame on to its lane, unless the receiver of its channel is stalled.
-    fn hand_on(&mut self, frame: super::network::Frame, duplicate: bool) {
-        let direction = Direction { from: frame.sent.from, to: frame.sent.to };
-        match self.traffic.stalled.get_mut(&(direction, frame.sent.channel)) {
-            Some(receiver) => receiver.held.push_back((frame, duplicate)),
-            None => self.take_in(frame, duplicate),
-        }
-    }
-
-    /// Stalls the receivers that a fault names.
-    fn stall_receivers(&mut self, fault: FaultId, (from, to): (NodeId, NodeId), one_way: bool, channel: u8) {
-        for (from, to) in [(from, to), (to, from)].into_iter().take(if one_way { 1 } else { 2 }) {
-            self.traffic.stalled.entry((Direction { from, to }, channel)).or_default().faults.insert(fault);
-        }
-    }
-
-    /// Receivers that nothing stalls any more hand on what they hold, in order.
-    fn release_receivers(&mut self, fault: FaultId) {
-        let mut released = VecDeque::new();
-        self.traffic.stalled.retain(|_, receiver| {
-            if receiver.faults.remove(&fault) && receiver.faults.is_empty() {
-                released.append(&mut receiver.held);
-            }
-            !receiver.faults.is_empty()
-        });
-        for (frame, duplicate) in released {
-            self.take_in(frame, duplicate);
-        }
-    }
-
-    fn take_in(&mut self, frame: super::network::Frame, duplicate: bool) {
-        let path = frame.return_path();
-        let copy = frame.event_copy();
-        let sent = frame.sent;
-        let (peer, node, class) = (sent.from, sent.to, sent.class);
-        let slot = self.traffic.slots[&Direction { from: peer, to: node }];
-        let inbound = Box::new(Inbound {
-            frame: frame.number,
-            message: sent.message,
-            copy,
-            origin: sent.name.origin,
-            destination: sent.name.destination,
-            name: sent.name,
-            duplicate,
-            honest: sent.tag.in_order && sent.replay.is_none() && !duplicate,
-            payload: sent.bytes,
-            intended: sent.tag.intended,
-            sent: sent.tag.sent,
-            class,
-            slot,
-            path,
-            credited: !duplicate && sent.tag.transfer.is_some(),
-        });
-        let receiving = &mut self.traffic.receiving[node.index()];
-        let lane = receiving.lanes.entry((peer, class)).or_insert_with(|| {
-            receiving.opened.push_back((peer, class));
-            if let Some(waker) = receiving.waker.take() {
-                waker.wake();
-            }
-            LaneQueue::default()
-        });
-        lane.frames.push_back(inbound);
-        if let Some(waker) = lane.waker.take() {
-            waker.wake();
-        }
-    }
-
-    /// A lane that has its first frame, for the life to start its task.
-    pub(super) fn take_new_lane(
+    pub(super) fn signal(
         &mut self,
-        node: NodeId,
-        life: Life,
-        waker: &Waker,
-    ) -> Option<(NodeId, Class)> {
-        if !self.is_alive(node, life) {
-            return None;
-        }
-        let receiving = &mut self.traffic.receiving[node.index()];
-        let opened = receiving.opened.pop_front();
-        if opened.is_none() {
-            receiving.waker = Some(waker.clone());
-        }
-        opened
-    }
-
-    /// The next frame of a lane for its task.
-    pub(super) fn take_inbound(
-        &mut self,
-        node: NodeId,
-        life: Life,
-        peer: NodeId,
+        kind: SignalKind,
+        path: &ReturnPath,
+        transfer: Option<TransferId>,
         class: Class,
-        waker: &Waker,
-    ) -> Option<Box<Inbound>> {
-        if !self.is_alive(node, life) {
-            return None;
-        }
-        let lane = self.traffic.receiving[node.index()].lanes.get_mut(&(peer, class))?;
-        let Some(inbound) = lane.frames.pop_front() else {
-            lane.waker = Some(waker.clone());
-            return None;
-        };
-        if !inbound.duplicate {
-            self.node(node).frames_in_hand.insert(inbound.frame, inbound.message);
-        }
-        Some(inbound)
-    }
-
-    /// A frame is handled, refused or sent on: its credit goes back.
-    pub(super) fn finish_inbound(&mut self, node: NodeId, inbound: &Inbound) {
-        if !inbound.duplicate {
-            self.node(node).frames_in_hand.swap_remove(&inbound.frame);
-        }
-        if inbound.credited {
-            self.signal(SignalKind::Credit, &inbound.path, None, inbound.class);
-        }
-    }
-
-    fn signal(&mut self, kind: SignalKind, path: &ReturnPath, transfer: Option<TransferId>, class: Class) {
+    ) {
         let now = self.now();
         if let Some((signal, at)) = self.traffic.network.signal(now, kind, path) {
             let key = self.traffic.returning.open(Returning { signal, transfer, class });

@@ -7,7 +7,7 @@ use super::LifeContext;
 use crate::ledger::event::{Answer, Event, Passage, Transaction as Named};
 use crate::units::NodeId;
 use crate::world::machine::Wait;
-use crate::world::traffic::Inbound;
+use crate::world::receiving::Inbound;
 use crate::world::workload::every;
 use futures_util::future::{Either, select};
 use groundhog_engine::commit::CommitError;
