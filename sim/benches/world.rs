@@ -22,8 +22,7 @@ fn messages(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("world");
     group.sample_size(10).sampling_mode(SamplingMode::Flat).measurement_time(Duration::from_secs(5));
     group.throughput(Throughput::Elements(MESSAGES.into()));
-    // One message a node each 100 us, then each 10 ms as row two has it: a second of real time for each of simulated time
-    // is 1,000, 10,000 and 100,000 messages.
+    // One message a node each 100 us, then each 10 ms, where a simulated second is a hundred messages of each node.
     for (name, every_us) in [("messages", 100), ("messages each 10 ms", 10_000)] {
         for nodes in [10_u16, 100, 1_000] {
             let plan = yardstick::messages(nodes, MESSAGES / u32::from(nodes), every_us);
