@@ -2,8 +2,8 @@
 //!
 //! Promise: a draw depends on its key alone. One more draw for one purpose moves no draw for another.
 
+use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
 
 /// A stream of random integers.
