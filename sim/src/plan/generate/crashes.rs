@@ -59,17 +59,19 @@ fn in_commit(draft: &mut Draft<'_>) {
             count: step_count(cell.step, &mut dice),
         };
         crash(draft, at, node, cell.death, &mut dice);
+        // Only a record that was renamed in and never marked is marked by the next open: a rare chance, seldom let pass.
+        let unmarked = cell.death == Death::Process && cell.step == Step::Renamed;
         let in_open_per_mille = section.in_open_per_mille.roll_u64(&mut dice);
+        let in_open_per_mille = if unmarked { in_open_per_mille.max(700) } else { in_open_per_mille };
         if dice.per_mille(in_open_per_mille) {
             let life = next_life(draft, node);
-            let unmarked = cell.death == Death::Process && cell.step == Step::Renamed;
-            // Only a record that was renamed in and never marked is marked by the next open.
-            let at = if unmarked && dice.per_mille(700) {
+            let at = if unmarked && dice.per_mille(850) {
                 When::Step { node, life, step: StepId(Step::OpenMarked), table: None, count: 1 }
             } else {
                 in_open(node, life, &mut dice)
             };
-            let death = if dice.per_mille(750) { Death::Power } else { Death::Process };
+            let power_per_mille = if unmarked { 900 } else { 750 };
+            let death = if dice.per_mille(power_per_mille) { Death::Power } else { Death::Process };
             crash(draft, at, node, death, &mut dice);
         }
     }
