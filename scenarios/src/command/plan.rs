@@ -25,8 +25,16 @@ pub struct Arguments {
 pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let settings = target::settings(&arguments.set)?;
     let flaws = target::flaws(&arguments.flaw)?;
-    for target in target::find(&arguments.scenario, &settings)? {
-        text::out(&target.plan(arguments.seed, &flaws).to_json());
+    match &target::find(&arguments.scenario, &settings)?[..] {
+        [target] => text::out(&target.plan(arguments.seed, &flaws).to_json()),
+        several => {
+            let what = format!(
+                "a plan is drawn from one scenario, and `{}` is {}",
+                arguments.scenario,
+                several.len()
+            );
+            return Err(target::TargetError::Call(what).into());
+        }
     }
     Ok(Exit::Held)
 }

@@ -17,10 +17,16 @@ pub fn colour() -> bool {
     !refused && std::io::stdout().is_terminal()
 }
 
-/// Writes to the output. Whoever no longer reads it has seen enough.
+/// Writes to the output. Whoever no longer reads it has seen enough; an output that cannot be written otherwise, such as a
+/// full disk, ends the command, for what it has to say would be lost in silence.
 pub fn out(text: &str) {
     let mut output = std::io::stdout().lock();
-    let _ = output.write_all(text.as_bytes()).and_then(|()| output.flush());
+    if let Err(error) = output.write_all(text.as_bytes()).and_then(|()| output.flush())
+        && error.kind() != std::io::ErrorKind::BrokenPipe
+    {
+        eprintln!("error: the output cannot be written: {error}");
+        std::process::exit(i32::from(crate::exit::Exit::Cut.code()));
+    }
 }
 
 /// `text` in lines of at most `width` columns, each after the first indented by `indent`.

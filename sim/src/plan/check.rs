@@ -5,6 +5,7 @@
 use super::{Act, Action, Fault, FaultKind, LinkFault, Plan, When};
 use crate::units::NodeId;
 use groundhog_engine::flaws::Flaw;
+use groundhog_engine::streams::transaction::LIFETIME_MAX_MS;
 use std::collections::BTreeSet;
 
 /// The most actions that a plan may hold.
@@ -42,6 +43,18 @@ pub enum PlanError {
         what: String,
     },
 }
+
+/// The longest run, in microseconds: a hundred days.
+const MAX_RUN_US: u64 = 100 * 86_400 * 1_000_000;
+
+/// The longest that one frame or one disk operation takes without a fault, in microseconds: a minute.
+const MAX_WAIT_US: u64 = 60_000_000;
+
+/// The worst oscillator, in parts per million: a clock at half or one and a half times its speed.
+const MAX_DRIFT_PPM: u64 = 500_000;
+
+/// The most data in one message: with its proofs it fits one frame of 64 KiB.
+const MAX_MESSAGE_BYTES: u32 = 61_440;
 
 fn ensure(
     holds: bool,
@@ -105,9 +118,44 @@ impl Plan {
             )?;
             ensure(node.cores > 0, || format!("node {place}"), || "it has no cores".to_owned())?;
         }
+        self.check_figures()?;
         let links = self.check_links()?;
         self.check_actions(&links)?;
         self.check_faults(&links)
+    }
+
+    /// Figures with which no run could mean anything: what they would break is no law of the engine's.
+    fn check_figures(&self) -> Result<(), PlanError> {
+        let within = |place: &str, value: u64, least: u64, most: u64| {
+            let place = || place.to_owned();
+            ensure((least..=most).contains(&value), place, || {
+                format!("{value}, and {least} to {most} is possible")
+            })
+        };
+        let unique: BTreeSet<&String> = self.flaws.iter().collect();
+        ensure(unique.len() == self.flaws.len(), || "flaws".to_owned(), || "one stands twice".to_owned())?;
+        within("end_us", self.end_us, 1, MAX_RUN_US)?;
+        let engines = &self.engines;
+        within("engines.stream_capacity", engines.stream_capacity.into(), 1, 1 << 20)?;
+        within("engines.store_budget_bytes", engines.store_budget_bytes, 1 << 10, 1 << 40)?;
+        within("engines.delegation_lifetime_ms", engines.delegation_lifetime_ms, 1, MAX_RUN_US)?;
+        within("engines.transaction_lifetime_ms", engines.transaction_lifetime_ms, 1, LIFETIME_MAX_MS)?;
+        let latency = &self.profile.disk_latency;
+        for ns in [latency.metadata_ns, latency.transfer_ns, latency.flush_ns, latency.flush_directory_ns] {
+            within("profile.disk_latency", ns, 0, MAX_WAIT_US * 1_000)?;
+        }
+        for link in &self.links {
+            let place = format!("link {} - {}", link.a, link.b);
+            within(&place, link.latency_us, 0, MAX_WAIT_US)?;
+            within(&place, link.jitter_us, 0, MAX_WAIT_US)?;
+        }
+        for node in &self.nodes {
+            let place = format!("the clock of {}", node.id);
+            within(&place, node.clock.drift_ppm.unsigned_abs().into(), 0, MAX_DRIFT_PPM)?;
+            within(&place, node.clock.offset_ms.unsigned_abs(), 0, MAX_RUN_US)?;
+            within(&place, node.clock.wrong_at_boot_ms.unsigned_abs(), 0, MAX_RUN_US)?;
+        }
+        Ok(())
     }
 
     fn check_links(&self) -> Result<BTreeSet<(NodeId, NodeId)>, PlanError> {
@@ -220,6 +268,10 @@ fn check_act(plan: &Plan, action: &Action, links: &BTreeSet<(NodeId, NodeId)>) -
     match &action.act {
         Act::Send(burst) => {
             ensure(burst.copies > 0, place, || "no copy of its messages is sent".to_owned())?;
+            ensure(burst.count > 0, place, || "it sends no message".to_owned())?;
+            ensure(burst.bytes <= MAX_MESSAGE_BYTES, place, || {
+                format!("{} bytes a message, and a frame takes at most {MAX_MESSAGE_BYTES}", burst.bytes)
+            })?;
             ensure(action.node != burst.to, place, || format!("{} sends to itself", action.node))?;
             match burst.via {
                 None => linked(action.node, burst.to),

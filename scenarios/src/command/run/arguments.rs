@@ -70,9 +70,9 @@ fn time(text: &str) -> Result<Duration, String> {
         _ => None,
     };
     let ms = factor_ms.and_then(|factor| number.parse::<u64>().ok()?.checked_mul(factor));
-    let ms = ms.filter(|ms| *ms <= 31_536_000_000);
+    let ms = ms.filter(|ms| (1..=31_536_000_000).contains(ms));
     ms.map(Duration::from_millis)
-        .ok_or_else(|| "expected a number with ms, s, m or h, such as 10m".to_owned())
+        .ok_or_else(|| "expected a number above 0 with ms, s, m or h, such as 10m".to_owned())
 }
 
 impl Arguments {
