@@ -17,9 +17,9 @@ use std::process::ExitCode;
 
 /// What it is, for somebody who called it with nothing.
 const INTRODUCTION: &str = "\
-Groundhog drives many simulated nodes through crashes, failing disks, wrong clocks
-and hostile networks, and checks that no message is ever acted on twice and no
-honest one is refused. The same seed gives the same run, bit for bit.
+Groundhog drives many simulated nodes through crashes, failing disks, wrong
+clocks and hostile networks, and checks that no message is ever acted on twice
+and no honest one is refused. The same seed gives the same run, bit for bit.
 
 Try this first:
 

@@ -51,12 +51,18 @@ pub struct Arguments {
     #[arg(long, value_name = "N", default_value_t = groundhog_sim::run::POLL_BUDGET, value_parser = clap::value_parser!(u64).range(1..))]
     pub max_polls: u64,
     /// Memory that the process may hold, in MiB.
-    #[arg(long, value_name = "MIB", default_value_t = 4_096, value_parser = clap::value_parser!(u64).range(1..=1_048_576))]
+    #[arg(long, value_name = "MIB", default_value_t = MEMORY_MIB, value_parser = clap::value_parser!(u64).range(1..=1_048_576))]
     pub max_memory: u64,
     /// Real time that one run may take.
-    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = time)]
+    #[arg(long, value_name = "TIME", default_value = WATCHDOG, value_parser = time)]
     pub watchdog: Duration,
 }
+
+/// The memory that a process may hold unless it is told otherwise, in MiB.
+const MEMORY_MIB: u64 = 4_096;
+
+/// The real time that one run may take unless it is told otherwise.
+const WATCHDOG: &str = "5m";
 
 /// A length of real time: a number and ms, s, m or h.
 fn time(text: &str) -> Result<Duration, String> {
@@ -146,6 +152,12 @@ impl Arguments {
         }
         if self.max_polls != groundhog_sim::run::POLL_BUDGET {
             words.extend(["--max-polls".to_owned(), self.max_polls.to_string()]);
+        }
+        if self.max_memory != MEMORY_MIB {
+            words.extend(["--max-memory".to_owned(), self.max_memory.to_string()]);
+        }
+        if Ok(self.watchdog) != time(WATCHDOG) {
+            words.extend(["--watchdog".to_owned(), format!("{}ms", self.watchdog.as_millis())]);
         }
         if self.check {
             words.push("--check".to_owned());
