@@ -8,10 +8,10 @@ pub mod tally;
 use crate::simulate::{self, Manner};
 use crate::target::Target;
 use groundhog_engine::flaws::Flaw;
-use groundhog_sim::outcome::Outcome;
+use groundhog_sim::outcome::{Cut, Outcome};
 use groundhog_sim::plan::Plan;
 use groundhog_sim::run::RunError;
-use monitor::Monitor;
+use monitor::{Monitor, Reason};
 use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -94,6 +94,19 @@ pub enum Ended {
     NotBegun,
 }
 
+/// A run knows only that it was told to stop; the monitor knows why.
+fn told_by(monitor: &Monitor, cut: Cut) -> Cut {
+    match (cut, monitor.reason()) {
+        (Cut::Interrupted, Some(Reason::Memory { bound_bytes, .. })) => {
+            Cut::Memory { limit_bytes: bound_bytes }
+        }
+        (Cut::Interrupted, Some(Reason::RunTime { bound, .. })) => {
+            Cut::Watchdog { limit_ms: u64::try_from(bound.as_millis()).unwrap_or(u64::MAX) }
+        }
+        (cut, _) => cut,
+    }
+}
+
 impl Campaign {
     /// Runs everything. `progress` is told after each run. The tally is behind a lock so that the monitor can print what
     /// was done when it has to end the process.
@@ -116,7 +129,13 @@ impl Campaign {
                 return Ended::NotBegun;
             }
             let _watched = monitor.watch(worker, job.target, job.plan.seed);
-            self.one(&job.plan)
+            match self.one(&job.plan) {
+                Ended::Outcome(mut outcome, difference) => {
+                    outcome.cut = outcome.cut.map(|cut| told_by(monitor, cut));
+                    Ended::Outcome(outcome, difference)
+                }
+                ended => ended,
+            }
         };
         pool::run(self.jobs, next, work, |job, ended| {
             tally.lock().expect("the tally's holders do not panic").add(job.target, job.plan, ended);

@@ -37,7 +37,8 @@ pub fn of(
             .extend(of_runs(lane).into_iter().map(|(kind, what, saw, seed)| failure(kind, &what, saw, seed)));
         for cut in lane.totals.cuts.values() {
             // What the monitor stopped is told below, once.
-            if reason.is_none() || !matches!(cut.first, Cut::Interrupted) {
+            // Why the monitor stopped everything is told once, below.
+            if reason.is_none() || matches!(cut.first, Cut::Polls { .. }) {
                 let (what, saw) = cut_words(&cut.first, &lane.totals);
                 failures.push(failure(FailureKind::Cut, what, saw, cut.first_seed));
             }
