@@ -36,8 +36,6 @@ pub enum LossCause {
     DropAfterAdmission,
     /// A bound of the lanes refused it.
     LaneFull,
-    /// The engine of the destination did not open.
-    EngineClosed,
 }
 
 impl LossCause {
@@ -56,7 +54,6 @@ impl LossCause {
             Self::Unverified => "unverified",
             Self::DropAfterAdmission => "drop-after-admission",
             Self::LaneFull => "lane-full",
-            Self::EngineClosed => "engine-closed",
         }
     }
 }

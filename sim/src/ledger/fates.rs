@@ -26,7 +26,6 @@ pub const fn precedence(cause: LossCause) -> u8 {
         LossCause::Refused => 8,
         LossCause::Verdict => 7,
         LossCause::Unverified => 6,
-        LossCause::EngineClosed => 5,
         LossCause::LinkLoss => 4,
         LossCause::Partition => 3,
         LossCause::LaneFull => 2,
@@ -453,7 +452,6 @@ mod tests {
             Unverified,
             DropAfterAdmission,
             LaneFull,
-            EngineClosed,
         ];
         let places: std::collections::BTreeSet<u8> = all.iter().map(|cause| precedence(*cause)).collect();
         assert_eq!(places.len(), all.len());

@@ -9,7 +9,7 @@
 mod tests;
 mod tolerance;
 
-pub use tolerance::{Spread, spread, within_tolerance};
+pub use tolerance::{Spread, spread};
 
 use crate::plan::{ClockFault, ClockPlan, Death};
 use crate::units::{FaultId, SimTime};

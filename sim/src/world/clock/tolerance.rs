@@ -5,7 +5,7 @@
 //! rounding where every fault of a clock has a time and no machine boots again with a wrong clock.
 
 use super::{Clock, UNITS_PER_NS};
-use crate::plan::{ClockFault, Death, Fault, FaultKind, NodePlan, Plan, When};
+use crate::plan::{ClockFault, Death, Fault, FaultKind, NodePlan, When};
 use crate::units::{FaultId, SimTime};
 
 /// The most that any two wall clocks of a plan differ over the whole run, drift included.
@@ -15,13 +15,6 @@ pub struct Spread {
     pub certain_ns: u128,
     /// At most, whenever faults without a time strike and machines boot.
     pub possible_ns: u128,
-}
-
-/// Whether any two clocks of the plan differ by at most its tolerance over the whole run.
-#[must_use]
-pub fn within_tolerance(plan: &Plan) -> bool {
-    let tolerance_ns = u128::from(plan.engines.clock_tolerance_ms) * 1_000_000;
-    spread(&plan.nodes, &plan.faults, SimTime::from_us(plan.quiesce_us)).possible_ns <= tolerance_ns
 }
 
 /// How far the clocks of these nodes are apart under these faults. After quiescence they only come closer.
