@@ -8,6 +8,7 @@ compile_error!(
 );
 
 pub mod draw;
+pub mod explore;
 pub mod laws;
 pub mod ledger;
 pub mod outcome;
