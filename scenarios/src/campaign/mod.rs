@@ -17,6 +17,11 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 use tally::Tally;
 
+/// Runs at the same time where nobody says how many: one a core.
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
 /// Which seeds are run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seeds {

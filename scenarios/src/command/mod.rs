@@ -2,7 +2,9 @@
 
 mod bench;
 mod convict;
+mod corpus;
 mod explain;
+mod keep;
 mod list;
 mod plan;
 mod replay;
@@ -42,6 +44,10 @@ enum Command {
     Run(run::Arguments),
     /// Run a plan again and print what happens, event by event.
     Replay(replay::Arguments),
+    /// Keep a plan that once failed, with law, date and reason: it is run first from then on.
+    Keep(keep::Arguments),
+    /// Run the kept plans again: each must still show what it was kept for.
+    Corpus(corpus::Arguments),
     /// Print the plan of one seed, and run nothing.
     Plan(plan::Arguments),
     /// How fast it is here, and what a killed process leaves on this machine's real disk.
@@ -69,6 +75,8 @@ pub fn main() -> ExitCode {
     let done = std::panic::catch_unwind(|| match command {
         Some(Command::Run(arguments)) => run::main(&arguments),
         Some(Command::Replay(arguments)) => replay::main(&arguments),
+        Some(Command::Keep(arguments)) => keep::main(&arguments),
+        Some(Command::Corpus(arguments)) => corpus::main(&arguments),
         Some(Command::Plan(arguments)) => plan::main(&arguments),
         Some(Command::Bench(arguments)) => bench::main(&arguments),
         Some(Command::Convict(arguments)) => convict::main(&arguments),
@@ -103,6 +111,9 @@ pub enum CallError {
     /// The report could not be written.
     #[error("{0}")]
     Report(#[from] groundhog_reports::ReportError),
+    /// The folder of kept plans cannot be used.
+    #[error("{0}")]
+    Corpus(#[from] crate::corpus::CorpusError),
     /// The summary could not be written down.
     #[error("the summary: {0}")]
     Summary(#[from] serde_json::Error),

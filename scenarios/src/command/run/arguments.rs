@@ -115,8 +115,7 @@ impl Arguments {
 
     /// Threads.
     pub fn threads(&self) -> usize {
-        let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        self.jobs.map_or_else(cores, usize::from)
+        self.jobs.map_or_else(crate::campaign::cores, usize::from)
     }
 
     /// The command that runs one seed of one target again, with every option that changes the plan or the verdict.

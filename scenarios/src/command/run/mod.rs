@@ -96,7 +96,8 @@ pub fn repeat_plan(path: &str) -> String {
     arguments::joined(&[arguments::program(), "run".to_owned(), path.to_owned()])
 }
 
-fn print_failures(failures: &[Failure], json: bool) -> Exit {
+/// Prints the block that every failing path ends with, and says how the command ends.
+pub fn print_failures(failures: &[Failure], json: bool) -> Exit {
     let colour = text::colour();
     let block = block::block(failures, colour);
     if json {

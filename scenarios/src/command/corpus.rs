@@ -1,0 +1,101 @@
+//! `groundhog corpus`: do the kept plans still show what they were kept for?
+
+use super::CallError;
+use super::run::{joined, print_failures, program};
+use crate::corpus::{self, Entry};
+use crate::exit::Exit;
+use crate::print::text;
+use crate::scenario_file::nearest;
+use crate::simulate::{Laws, Manner};
+use crate::target::TargetError;
+use clap::Args;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+#[derive(Args)]
+pub struct Arguments {
+    /// Kept plans to run, by name; all of them when none is named.
+    names: Vec<String>,
+    /// The folder of kept plans.
+    #[arg(long, value_name = "DIR", default_value_os_t = corpus::default_folder())]
+    corpus: PathBuf,
+    /// Plans at the same time; all cores where it is left out.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    jobs: Option<u16>,
+    /// List what is kept, and run nothing.
+    #[arg(long)]
+    list: bool,
+}
+
+/// Runs or lists them.
+pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
+    let entries = chosen(arguments)?;
+    if arguments.list {
+        text::out(&listed(&entries));
+        return Ok(Exit::Held);
+    }
+    let (stop, interrupts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU8::new(0)));
+    crate::campaign::monitor::count_interrupts(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
+    let manner = Manner {
+        laws: Laws::All,
+        max_polls: groundhog_sim::run::POLL_BUDGET,
+        stop: Arc::clone(&stop),
+    };
+    let jobs = arguments.jobs.map_or_else(crate::campaign::cores, usize::from);
+    let interrupted = || interrupts.load(Ordering::Relaxed) > 0;
+    let account = corpus::examine_all(&entries, jobs, &manner, || {
+        if interrupted() {
+            stop.store(true, Ordering::Relaxed);
+        }
+    });
+    text::out(&account.line(&arguments.corpus));
+    let mut failures = account.failures(&|entry| repeat(&arguments.corpus, &entry.name));
+    failures.extend((account.left > 0).then(|| corpus::left(account.left, &arguments.corpus)));
+    Ok(print_failures(&failures, false))
+}
+
+/// The command that examines one kept plan.
+pub fn repeat(folder: &std::path::Path, name: &str) -> String {
+    let mut words = vec![program(), "corpus".to_owned(), name.to_owned()];
+    if folder != corpus::default_folder() {
+        words.extend(["--corpus".to_owned(), folder.display().to_string()]);
+    }
+    joined(&words)
+}
+
+fn chosen(arguments: &Arguments) -> Result<Vec<Entry>, CallError> {
+    let folder = &arguments.corpus;
+    if !folder.is_dir() {
+        return Err(TargetError::Call(format!(
+            "{} is no folder of kept plans; name one with --corpus, or keep a first plan with `groundhog keep`",
+            folder.display()
+        ))
+        .into());
+    }
+    let entries = corpus::read(folder)?;
+    for name in &arguments.names {
+        if entries.iter().all(|entry| entry.name != *name) {
+            let nearest = nearest(name, entries.iter().map(|entry| entry.name.as_str())).map(str::to_owned);
+            return Err(TargetError::Name { kind: "kept plan", name: name.clone(), nearest }.into());
+        }
+    }
+    let asked = |entry: &Entry| arguments.names.is_empty() || arguments.names.contains(&entry.name);
+    Ok(entries.into_iter().filter(asked).collect())
+}
+
+fn listed(entries: &[Entry]) -> String {
+    let width = usize::from(text::width());
+    entries
+        .iter()
+        .map(|entry| {
+            let flaws = if entry.plan.flaws.is_empty() {
+                String::new()
+            } else {
+                format!(", with {}", entry.plan.flaws.join(", "))
+            };
+            let why = text::wrapped(&entry.why.reason, width - 2, 2);
+            format!("{}\n  {} since {}{flaws}\n  {why}\n", entry.name, entry.why.law, entry.why.kept)
+        })
+        .collect()
+}

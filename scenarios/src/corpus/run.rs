@@ -1,0 +1,114 @@
+//! All kept plans, examined on all cores.
+
+use super::{Entry, Examined, Finding, examine};
+use crate::campaign::pool;
+use crate::print::block::{Failure, FailureKind};
+use crate::simulate::Manner;
+use groundhog_sim::outcome::Violation;
+use groundhog_sim::run::RunError;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+/// What came of the kept plans.
+#[derive(Debug, Default)]
+pub struct Account {
+    /// Plans examined.
+    pub plans: u64,
+    /// Runs that it took.
+    pub runs: u64,
+    /// What is wrong, plan by plan.
+    pub findings: Vec<(Entry, Finding)>,
+    /// Plans that Groundhog itself failed at.
+    pub defects: Vec<(Entry, RunError)>,
+    /// Plans that were not examined, because the command was told to stop.
+    pub left: u64,
+}
+
+/// Examines every entry; `progress` is told after each.
+pub fn examine_all(entries: &[Entry], jobs: usize, manner: &Manner, progress: impl Fn() + Sync) -> Account {
+    let mut account = Account::default();
+    pool::run(
+        jobs,
+        |number| entries.get(usize::try_from(number).ok()?),
+        |_, entry| (!manner.stop.load(Ordering::Relaxed)).then(|| examine(entry, manner)),
+        |entry, examined| {
+            account.add(entry, examined);
+            progress();
+        },
+    );
+    account
+}
+
+impl Account {
+    fn add(&mut self, entry: &Entry, examined: Option<Result<Examined, RunError>>) {
+        match examined {
+            None => self.left += 1,
+            Some(Err(error)) => self.defects.push((entry.clone(), error)),
+            Some(Ok(Examined { runs, finding })) => {
+                self.plans += 1;
+                self.runs += runs;
+                self.findings.extend(finding.map(|finding| (entry.clone(), finding)));
+            }
+        }
+    }
+
+    /// Everything that is wrong; `repeat` gives the command that examines one entry again.
+    pub fn failures(&self, repeat: &dyn Fn(&Entry) -> String) -> Vec<Failure> {
+        let found = self.findings.iter().map(|(entry, finding)| failure(entry, finding, repeat(entry)));
+        let defects = self.defects.iter().map(|(entry, error)| Failure {
+            kind: FailureKind::Defect,
+            what: "groundhog itself".to_owned(),
+            saw: format!("kept plan {}: {error}", entry.name),
+            see: None,
+            repeat: Some(repeat(entry)),
+        });
+        found.chain(defects).collect()
+    }
+
+    /// In one line.
+    pub fn line(&self, folder: &Path) -> String {
+        let word = if self.findings.is_empty() && self.defects.is_empty() { "HELD" } else { "FAILED" };
+        format!(
+            "{word:<12} {} kept plans of {}, {} runs under 16 schedule seeds\n",
+            self.plans,
+            folder.display(),
+            self.runs
+        )
+    }
+}
+
+fn failure(entry: &Entry, finding: &Finding, repeat: String) -> Failure {
+    let (kind, what, saw) = match finding {
+        Finding::Breaks { schedule_seed, violation: Violation { law, saw, .. } } => (
+            FailureKind::Broken,
+            (*law).to_owned(),
+            format!("kept plan {} under schedule seed {schedule_seed}: {saw}", entry.name),
+        ),
+        Finding::Survives => (
+            FailureKind::Broken,
+            entry.why.law.clone(),
+            format!(
+                "no longer sees {} in kept plan {}, under any of 16 schedule seeds",
+                entry.plan.flaws.join(", "),
+                entry.name
+            ),
+        ),
+        Finding::Cut { schedule_seed, why } => (
+            FailureKind::Cut,
+            "kept plan".to_owned(),
+            format!("{} under schedule seed {schedule_seed}: {why}", entry.name),
+        ),
+    };
+    Failure { kind, what, saw, see: None, repeat: Some(repeat) }
+}
+
+/// What was not examined because the command was told to stop.
+pub fn left(plans: u64, folder: &Path) -> Failure {
+    Failure {
+        kind: FailureKind::Cut,
+        what: "interrupted".to_owned(),
+        saw: format!("{plans} kept plans of {} were not examined", folder.display()),
+        see: None,
+        repeat: None,
+    }
+}
