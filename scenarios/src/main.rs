@@ -7,6 +7,7 @@ mod exit;
 mod names;
 mod print;
 mod scenario_file;
+mod shrinking;
 mod simulate;
 mod target;
 

@@ -8,6 +8,7 @@ mod plan;
 mod replay;
 mod run;
 mod say_checkpoints;
+mod shrink;
 
 use crate::exit::Exit;
 use crate::print::text;
@@ -42,6 +43,8 @@ enum Command {
     Run(run::Arguments),
     /// Run a plan again and print what happens, event by event.
     Replay(replay::Arguments),
+    /// Cut a failing plan down to what the same law needs to be broken.
+    Shrink(shrink::Arguments),
     /// Print the plan of one seed, and run nothing.
     Plan(plan::Arguments),
     /// How fast it is here, and what a killed process leaves on this machine's real disk.
@@ -69,6 +72,7 @@ pub fn main() -> ExitCode {
     let done = std::panic::catch_unwind(|| match command {
         Some(Command::Run(arguments)) => run::main(&arguments),
         Some(Command::Replay(arguments)) => replay::main(&arguments),
+        Some(Command::Shrink(arguments)) => shrink::main(&arguments),
         Some(Command::Plan(arguments)) => plan::main(&arguments),
         Some(Command::Bench(arguments)) => bench::main(&arguments),
         Some(Command::Convict(arguments)) => convict::main(&arguments),
