@@ -23,6 +23,6 @@ pub use latency::{LADDER, Percentile, SAMPLES_ABOVE, percentile};
 pub use summary::{FORMAT, of_campaign as campaign_summary, of_run as run_summary};
 pub use terminal::{terminal, terminal_campaign};
 pub use totals::{BoundTotal, Broken, CutTotal, LimitUse, Totals, cut_id};
-pub use write::{Written, write_campaign, write_run};
+pub use write::{Written, file_stem, write_campaign, write_files, write_run};
 
 pub use hgrm::percentile_distribution;

@@ -42,7 +42,7 @@ pub fn write_run(
     let mut files = vec![
         file(PAGE, crate::page::of_run(plan, outcome, &totals, extra)?.into_bytes()),
         file(SUMMARY, encode(SUMMARY, summary::of_run(plan, outcome, &totals, extra))?),
-        file(PLAN, encode(PLAN, plan_text(plan))?),
+        file(PLAN, plan.to_json().into_bytes()),
     ];
     for latency in totals.latencies.values() {
         files.extend(latency_files("", latency));
@@ -73,6 +73,16 @@ pub fn write_campaign(folder: &Path, facts: &CampaignFacts<'_>) -> Result<Writte
     written(folder, &files)
 }
 
+/// Writes files, each by its name and text, into a folder, which is made where there is none.
+///
+/// # Errors
+/// Every variant of [`ReportError`]; no file is ever half-written.
+pub fn write_files(folder: &Path, files: Vec<(String, String)>) -> Result<(), ReportError> {
+    let files: Vec<ReportFile> =
+        files.into_iter().map(|(name, text)| file(&name, text.into_bytes())).collect();
+    write_all(folder, &files, &[]).map(|_| ())
+}
+
 fn written(folder: &Path, files: &[ReportFile]) -> Result<Written, ReportError> {
     let files = write_all(folder, files, &older(folder))?;
     Ok(Written { page: files[0].clone(), files })
@@ -80,12 +90,6 @@ fn written(folder: &Path, files: &[ReportFile]) -> Result<Written, ReportError> 
 
 fn file(name: &str, content: Vec<u8>) -> ReportFile {
     ReportFile { name: name.to_owned(), content }
-}
-
-fn plan_text(plan: &Plan) -> serde_json::Result<Vec<u8>> {
-    let mut text = serde_json::to_vec_pretty(plan)?;
-    text.push(b'\n');
-    Ok(text)
 }
 
 fn latency_name(prefix: &str, class: Class, corrected: bool) -> String {
@@ -121,7 +125,8 @@ fn older(folder: &Path) -> Vec<String> {
 }
 
 /// A scenario's name as part of a file's name: whatever is neither letter, digit, dash nor underscore becomes a dash.
-fn file_stem(scenario: &str) -> String {
+#[must_use]
+pub fn file_stem(scenario: &str) -> String {
     let keep = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
     scenario.chars().map(|letter| if keep(letter) { letter } else { '-' }).collect()
 }

@@ -8,6 +8,7 @@ mod exit;
 mod names;
 mod print;
 mod scenario_file;
+mod shrinking;
 mod simulate;
 mod target;
 

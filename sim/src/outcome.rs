@@ -2,7 +2,7 @@
 //!
 //! Promise: every figure in it was counted from the ledger's events. Simulated figures are exact.
 
-use crate::units::{NodeId, SimTime};
+use crate::units::{FaultId, NodeId, SimTime};
 use groundhog_engine::streams::key::Class;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
@@ -60,6 +60,8 @@ pub struct Slice {
 /// A span of simulated time in which a fault was on, for shading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultSpan {
+    /// Which fault of the plan.
+    pub fault: FaultId,
     /// The fault's kind and subject in words, such as `power failure, node 3`.
     pub label: String,
     /// Begin.

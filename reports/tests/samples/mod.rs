@@ -218,6 +218,7 @@ fn span(id: u64, draw: &mut Draw) -> FaultSpan {
     let lasts = if id.is_multiple_of(3) { 0 } else { draw.below(700 * MS) };
     let kind = ["power failure", "process crash", "partition", "failed flush"][id as usize % 4];
     FaultSpan {
+        fault: FaultId(id as u32),
         label: format!("{kind}, node {}", id % 32),
         from: SimTime(from),
         until: SimTime(from + lasts),

@@ -10,6 +10,7 @@ mod plan;
 mod replay;
 mod run;
 mod say_checkpoints;
+mod shrink;
 
 use crate::exit::Exit;
 use crate::print::text;
@@ -48,6 +49,8 @@ enum Command {
     Keep(keep::Arguments),
     /// Run the kept plans again: each must still show what it was kept for.
     Corpus(corpus::Arguments),
+    /// Cut a failing plan down to what the same law needs to be broken.
+    Shrink(shrink::Arguments),
     /// Print the plan of one seed, and run nothing.
     Plan(plan::Arguments),
     /// How fast it is here, and what a killed process leaves on this machine's real disk.
@@ -77,6 +80,7 @@ pub fn main() -> ExitCode {
         Some(Command::Replay(arguments)) => replay::main(&arguments),
         Some(Command::Keep(arguments)) => keep::main(&arguments),
         Some(Command::Corpus(arguments)) => corpus::main(&arguments),
+        Some(Command::Shrink(arguments)) => shrink::main(&arguments),
         Some(Command::Plan(arguments)) => plan::main(&arguments),
         Some(Command::Bench(arguments)) => bench::main(&arguments),
         Some(Command::Convict(arguments)) => convict::main(&arguments),

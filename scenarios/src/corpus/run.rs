@@ -59,6 +59,7 @@ impl Account {
             kind: FailureKind::Defect,
             what: "groundhog itself".to_owned(),
             saw: format!("kept plan {}: {error}", entry.name),
+            shrunk: None,
             see: None,
             repeat: Some(repeat(entry)),
         });
@@ -99,7 +100,7 @@ fn failure(entry: &Entry, finding: &Finding, repeat: String) -> Failure {
             format!("{} under schedule seed {schedule_seed}: {why}", entry.name),
         ),
     };
-    Failure { kind, what, saw, see: None, repeat: Some(repeat) }
+    Failure { kind, what, saw, shrunk: None, see: None, repeat: Some(repeat) }
 }
 
 /// What was not examined because the command was told to stop.
@@ -108,6 +109,7 @@ pub fn left(plans: u64, folder: &Path) -> Failure {
         kind: FailureKind::Cut,
         what: "interrupted".to_owned(),
         saw: format!("{plans} kept plans of {} were not examined", folder.display()),
+        shrunk: None,
         see: None,
         repeat: None,
     }

@@ -12,6 +12,8 @@ pub struct Failure {
     pub what: String,
     /// What was seen, in one line.
     pub saw: String,
+    /// What it was shrunk to, and where that lies.
+    pub shrunk: Option<String>,
     /// The page that shows it.
     pub see: Option<String>,
     /// The command that repeats it.
@@ -75,6 +77,9 @@ pub fn block(failures: &[Failure], colour: bool) -> String {
     for failure in sorted {
         let (on, off) = if colour { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };
         let _ = writeln!(text, "{on}{:<8}{off} {}   {}", failure.kind.word(), failure.what, failure.saw);
+        if let Some(shrunk) = &failure.shrunk {
+            let _ = writeln!(text, "  shrunk   {shrunk}");
+        }
         if let Some(see) = &failure.see {
             let _ = writeln!(text, "  see      {see}");
         }
@@ -94,6 +99,7 @@ mod tests {
             kind,
             what: "streams/at-most-once".to_owned(),
             saw: "twice".to_owned(),
+            shrunk: Some("214 -> 3 actions, 1 fault, 1 node, 0.9 s   out/shrunk.json".to_owned()),
             see: Some("out/report.html".to_owned()),
             repeat: Some("groundhog run crash-mid-batch --seed 7".to_owned()),
         }
@@ -103,7 +109,7 @@ mod tests {
     fn the_block_has_the_form_that_tools_look_for() {
         assert_eq!(
             block(&[failure(FailureKind::Broken)], false),
-            "FAILED   streams/at-most-once   twice\n  see      out/report.html\n  repeat   groundhog run crash-mid-batch --seed 7\n"
+            "FAILED   streams/at-most-once   twice\n  shrunk   214 -> 3 actions, 1 fault, 1 node, 0.9 s   out/shrunk.json\n  see      out/report.html\n  repeat   groundhog run crash-mid-batch --seed 7\n"
         );
     }
 

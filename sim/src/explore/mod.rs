@@ -4,3 +4,4 @@
 //! the caller's. The same plans and outcomes lead to the same steps.
 
 pub mod schedules;
+pub mod shrink;

@@ -191,6 +191,7 @@ impl Collector {
         let fault_spans = spans
             .into_iter()
             .map(|span| FaultSpan {
+                fault: span.fault,
                 label: self.faults[&span.fault].label.clone(),
                 from: span.from,
                 until: span.until.unwrap_or(at),

@@ -2,7 +2,7 @@
 //!
 //! Promise: the world never meets a plan that this has not passed, so it may assert instead of answering.
 
-use super::{Act, Action, Fault, FaultKind, LinkFault, Plan, When};
+use super::{Act, Action, DiskFault, Fault, FaultKind, LinkFault, Plan, When};
 use crate::units::NodeId;
 use groundhog_engine::flaws::Flaw;
 use groundhog_engine::streams::transaction::LIFETIME_MAX_MS;
@@ -83,15 +83,10 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Its text: pretty, stable, and read back to an equal plan.
-    ///
-    /// # Panics
-    /// Never: every part of a plan has a form in JSON.
+    /// Its text: a line for each of its things, stable, and read back to an equal plan.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("a plan has a form in JSON");
-        text.push('\n');
-        text
+        super::text::of(self)
     }
 
     /// Checks what the format's types do not.
@@ -226,6 +221,11 @@ impl Plan {
                 | FaultKind::Clock { node, .. }
                 | FaultKind::StallHandler { node, .. }
                 | FaultKind::SlowProcessor { node, .. } => self.node_exists(*node, place)?,
+            }
+            if let FaultKind::SlowProcessor { factor, .. }
+            | FaultKind::Disk { fault: DiskFault::Slow { factor }, .. } = &fault.kind
+            {
+                ensure(*factor >= 2, place, || format!("{factor} times slower, and 2 is the least"))?;
             }
         }
         Ok(())

@@ -10,6 +10,7 @@ mod fault;
 mod generate;
 mod profile;
 mod scenario;
+mod text;
 pub mod yardstick;
 
 pub use act::{Act, Action, Burst, FrameName};

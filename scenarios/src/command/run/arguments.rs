@@ -4,6 +4,7 @@ use crate::campaign::Seeds;
 use crate::campaign::monitor::Bounds;
 use crate::command::CallError;
 use crate::print::quote::quote;
+use crate::shrinking::Budget;
 use crate::simulate::Laws;
 use crate::target::{Source, Target, TargetError};
 use clap::Args;
@@ -41,6 +42,12 @@ pub struct Arguments {
     /// Run each plan again in another process and name the first event that differs.
     #[arg(long)]
     pub check: bool,
+    /// Leave failing plans as they are; else the first failing seed of each law is cut down to what it needs.
+    #[arg(long)]
+    pub no_shrink: bool,
+    /// Real time that shrinking one failure may take.
+    #[arg(long, value_name = "TIME", default_value = crate::shrinking::TIME, value_parser = time, conflicts_with = "no_shrink")]
+    pub shrink_for: Duration,
     /// Write reports into this folder.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -65,7 +72,7 @@ const MEMORY_MIB: u64 = 4_096;
 const WATCHDOG: &str = "5m";
 
 /// A length of real time: a number and ms, s, m or h.
-fn time(text: &str) -> Result<Duration, String> {
+pub fn time(text: &str) -> Result<Duration, String> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = text.split_at(digits);
     let factor_ms = match unit {
@@ -118,7 +125,12 @@ impl Arguments {
         self.jobs.map_or_else(crate::campaign::cores, usize::from)
     }
 
-    /// The command that runs one seed of one target again, with every option that changes the plan or the verdict.
+    /// What shrinking one failure may use.
+    pub fn shrinking(&self) -> Budget {
+        Budget { time: self.shrink_for, jobs: self.threads(), max_polls: self.max_polls }
+    }
+
+    /// The command that runs one seed of one target again, with every option that changes what is printed.
     pub fn repeat(&self, target: &Target, seed: u64) -> String {
         let mut words = vec![program(), "run".to_owned(), target.spelled.clone()];
         if matches!(target.source, Source::Scenario(_)) {
@@ -160,6 +172,11 @@ impl Arguments {
         }
         if self.check {
             words.push("--check".to_owned());
+        }
+        if self.no_shrink {
+            words.push("--no-shrink".to_owned());
+        } else if Ok(self.shrink_for) != time(crate::shrinking::TIME) {
+            words.extend(["--shrink-for".to_owned(), format!("{}ms", self.shrink_for.as_millis())]);
         }
     }
 }

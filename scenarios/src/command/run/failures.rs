@@ -15,6 +15,8 @@ pub struct Pointers<'a> {
     pub whole: &'a dyn Fn() -> String,
     /// The page of one seed of one target, once it is written.
     pub see: &'a dyn Fn(usize, u64) -> Option<String>,
+    /// What the first failure of a law of one target was shrunk to.
+    pub shrunk: &'a dyn Fn(usize, &str) -> Option<String>,
 }
 
 /// Everything that failed: the first failing seed of each law of each target, bounds, marks.
@@ -30,6 +32,7 @@ pub fn of(
             kind,
             what: what.to_owned(),
             saw,
+            shrunk: (pointers.shrunk)(target, what).filter(|_| kind == FailureKind::Broken),
             see: (pointers.see)(target, seed),
             repeat: Some((pointers.repeat)(target, seed)),
         };
@@ -53,6 +56,7 @@ pub fn of(
                 "reached {reached} times in {} seeds of {}, due {at_least}",
                 scenario.totals.seeds, scenario.totals.scenario
             ),
+            shrunk: None,
             see: None,
             repeat: Some((pointers.whole)()),
         }));
@@ -130,5 +134,12 @@ fn stopped(reason: &Reason, tally: &Tally, pointers: &Pointers<'_>) -> Failure {
             (pointers.whole)(),
         ),
     };
-    Failure { kind: FailureKind::Cut, what: what.to_owned(), saw, see: None, repeat: Some(repeat) }
+    Failure {
+        kind: FailureKind::Cut,
+        what: what.to_owned(),
+        saw,
+        shrunk: None,
+        see: None,
+        repeat: Some(repeat),
+    }
 }

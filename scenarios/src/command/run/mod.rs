@@ -3,8 +3,9 @@
 mod arguments;
 mod failures;
 mod report;
+mod shrinks;
 
-pub use arguments::{Arguments, joined, program};
+pub use arguments::{Arguments, joined, program, time};
 
 use super::CallError;
 use crate::campaign::monitor::{self, Monitor};
@@ -34,7 +35,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     }
     let (stop, interrupts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU8::new(0)));
     monitor::count_interrupts(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
-    let monitor = Monitor::new(arguments.bounds(), Arc::clone(&stop), interrupts);
+    let monitor = Monitor::new(arguments.bounds(), Arc::clone(&stop), Arc::clone(&interrupts));
     let manner = Manner { laws: arguments.laws, max_polls: arguments.max_polls, stop };
     let seeds = arguments.series();
     let only = seeds.is_one() && targets.len() == 1;
@@ -44,7 +45,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let report = Report { arguments, campaign: &campaign, began: Instant::now() };
     watched(&report, &tally, &monitor);
     let tally = tally.into_inner().expect("the tally's holders do not panic");
-    report.finish(&tally, monitor.reason().as_ref())
+    report.finish(&tally, monitor.reason().as_ref(), &interrupts)
 }
 
 /// Runs the campaign with the monitor beside it.
@@ -87,6 +88,7 @@ pub fn failures_of_one(plan: &Plan, outcome: &Outcome, repeat: &dyn Fn(u64) -> S
         repeat: &|_, seed| repeat(seed),
         whole: &|| repeat(plan.seed),
         see: &|_, _| None,
+        shrunk: &|_, _| None,
     };
     failures::of(&tally, None, &[], &pointers)
 }

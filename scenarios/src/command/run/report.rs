@@ -3,6 +3,7 @@
 use super::arguments::Arguments;
 use super::failures::{self, Pointers};
 use super::print_failures;
+use super::shrinks::{Shrinks, Smaller};
 use crate::campaign::Campaign;
 use crate::campaign::monitor::Reason;
 use crate::campaign::tally::{Tally, hex};
@@ -17,6 +18,7 @@ use groundhog_sim::plan::Plan;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU8;
 use std::time::Instant;
 
 /// From so many seeds on an unreached mark is a finding and not chance.
@@ -40,20 +42,34 @@ pub struct Report<'a> {
 type Pages = BTreeMap<(usize, u64), PathBuf>;
 
 impl Report<'_> {
-    /// Writes and prints everything.
-    pub fn finish(&self, tally: &Tally, reason: Option<&Reason>) -> Result<Exit, CallError> {
+    /// Writes and prints everything, and shrinks what failed where nothing stopped the runs.
+    pub fn finish(
+        &self,
+        tally: &Tally,
+        reason: Option<&Reason>,
+        interrupts: &AtomicU8,
+    ) -> Result<Exit, CallError> {
         let facts = self.facts(tally, reason);
         let (summary, pages) = match &tally.only {
             Some((plan, outcome)) => self.of_one(plan, outcome)?,
             None => self.of_many(tally, &facts)?,
         };
         text::out(&summary);
-        Ok(self.failures(tally, reason, &facts, &pages))
+        let smaller = if reason.is_none() && !self.arguments.no_shrink {
+            let give_up = || {
+                let exit = self.failures(tally, reason, &facts, &pages, &Smaller::default());
+                std::process::exit(i32::from(exit.code()));
+            };
+            Shrinks { arguments: self.arguments, campaign: self.campaign }.of(tally, interrupts, &give_up)
+        } else {
+            Smaller::default()
+        };
+        Ok(self.failures(tally, reason, &facts, &pages, &smaller))
     }
 
     /// Prints what is known when a run has to be given up.
     pub fn give_up(&self, tally: &Tally, reason: Option<&Reason>) -> Exit {
-        self.failures(tally, reason, &[], &Pages::new()).worse(Exit::Cut)
+        self.failures(tally, reason, &[], &Pages::new(), &Smaller::default()).worse(Exit::Cut)
     }
 
     fn failures(
@@ -62,13 +78,17 @@ impl Report<'_> {
         reason: Option<&Reason>,
         facts: &[ScenarioFacts],
         pages: &Pages,
+        smaller: &Smaller,
     ) -> Exit {
         let pointers = Pointers {
             repeat: &|target, seed| self.arguments.repeat(&self.campaign.targets[target], seed),
             whole: &|| self.arguments.whole(),
             see: &|target, seed| pages.get(&(target, seed)).map(|page| page.display().to_string()),
+            shrunk: &|target, law| smaller.line(target, law),
         };
-        print_failures(&failures::of(tally, reason, facts, &pointers), self.arguments.json)
+        let mut failures = failures::of(tally, reason, facts, &pointers);
+        failures.extend(smaller.differing(&pointers));
+        print_failures(&failures, self.arguments.json)
     }
 
     /// The totals of each scenario, and the marks that its seeds owe.

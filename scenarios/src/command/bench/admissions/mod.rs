@@ -135,6 +135,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, BenchError> {
                 kind: FailureKind::Broken,
                 what: Honest::ID.to_owned(),
                 saw: format!("an honest transaction was refused: {refusal}"),
+                shrunk: None,
                 see: Some(directory.keep().display().to_string()),
                 repeat: Some(repeat(arguments)),
             };
@@ -164,6 +165,7 @@ fn interrupted(arguments: &Arguments) -> Failure {
         kind: FailureKind::Cut,
         what: "interrupted".to_owned(),
         saw: "the bench was stopped".to_owned(),
+        shrunk: None,
         see: None,
         repeat: Some(repeat(arguments)),
     }

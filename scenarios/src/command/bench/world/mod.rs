@@ -92,6 +92,7 @@ fn failed(arguments: &Arguments, what: &str, law: String, saw: String) -> Exit {
         kind: FailureKind::Broken,
         what: law,
         saw: format!("while measuring {what}: {saw}"),
+        shrunk: None,
         see: None,
         repeat: Some(joined(&words)),
     };

@@ -24,6 +24,7 @@ fn defect(error: &RoundError) -> Failure {
         kind: FailureKind::Defect,
         what: "bench".to_owned(),
         saw: error.to_string(),
+        shrunk: None,
         see: None,
         repeat: None,
     }

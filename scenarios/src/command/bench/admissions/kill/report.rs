@@ -49,6 +49,7 @@ pub fn broken(judge: &Judge) -> Vec<Failure> {
         kind: FailureKind::Broken,
         what: law.to_owned(),
         saw: if times == 1 { saw.to_owned() } else { format!("{saw}, and {} more", times - 1) },
+        shrunk: None,
         see: None,
         repeat: None,
     };

@@ -1,0 +1,78 @@
+//! Less simulated time: the run ends where the law is broken, and nothing happens for no long time between.
+
+use super::Over;
+use super::cut;
+use super::search::Search;
+use crate::plan::{Plan, When};
+use std::collections::BTreeSet;
+
+/// Gaps that are closed, at most: what has more of them is still to be cut.
+const MOST_GAPS: usize = 64;
+
+/// Nothing after the failure: the run ends at it, or as soon after it as the law is still broken.
+pub(super) fn end_after_failure(search: &mut Search<'_>) -> Result<(), Over> {
+    let Some(broken) = &search.seen().broken else { return Ok(()) };
+    let at_us = broken.at.0.div_ceil(1_000);
+    let plan = search.best();
+    let mut candidates = vec![cut::until(plan, at_us), cut::until(plan, at_us.saturating_add(1))];
+    // A law that is judged when the run ends breaks at its end, wherever that is.
+    let last_us = instants(plan).into_iter().rfind(|us| *us < plan.quiesce_us).unwrap_or(0);
+    let (settle_us, idle_us) = (plan.end_us - plan.quiesce_us, plan.quiesce_us - last_us);
+    for share in [1_000, 100, 10, 4, 2] {
+        let mut shorter = plan.clone();
+        shorter.end_us = plan.quiesce_us + settle_us / share;
+        candidates.push(cut::until(&shorter, shorter.end_us));
+        candidates.push(moved(plan, plan.quiesce_us, idle_us - idle_us / share));
+    }
+    search.try_any(candidates)?;
+    Ok(())
+}
+
+/// Every instant that the plan names, in order.
+fn instants(plan: &Plan) -> BTreeSet<u64> {
+    let mut instants = BTreeSet::from([plan.quiesce_us, plan.end_us]);
+    instants.extend(plan.actions.iter().map(|action| action.at_us));
+    for fault in &plan.faults {
+        if let When::Time { us } = fault.at {
+            instants.insert(us);
+        }
+        instants.extend(fault.until_us);
+    }
+    instants
+}
+
+/// Everything from `from_us` on happens earlier.
+fn moved(plan: &Plan, from_us: u64, earlier_us: u64) -> Plan {
+    let mut moved = plan.clone();
+    let earlier = |us: &mut u64| {
+        if *us >= from_us {
+            *us = us.saturating_sub(earlier_us);
+        }
+    };
+    moved.actions.iter_mut().for_each(|action| earlier(&mut action.at_us));
+    for fault in &mut moved.faults {
+        if let When::Time { us } = &mut fault.at {
+            earlier(us);
+        }
+        fault.until_us.iter_mut().for_each(earlier);
+    }
+    earlier(&mut moved.quiesce_us);
+    earlier(&mut moved.end_us);
+    moved
+}
+
+/// Time in which nothing new happens becomes shorter, the earliest first.
+pub(super) fn gaps(search: &mut Search<'_>) -> Result<(), Over> {
+    let mut before_us = 0;
+    for _ in 0..MOST_GAPS {
+        let plan = search.best();
+        let Some(next_us) = instants(plan).into_iter().find(|us| *us > before_us) else { return Ok(()) };
+        let gap_us = next_us - before_us;
+        let shorter = |share: u64| moved(plan, next_us, gap_us - gap_us / share);
+        let candidates = [1_000_000_000, 1_000, 100, 30, 10, 5, 3, 2].map(shorter).to_vec();
+        search.try_any(candidates)?;
+        let after = |us: &u64| *us > before_us;
+        before_us = instants(search.best()).into_iter().find(after).unwrap_or(u64::MAX);
+    }
+    Ok(())
+}
