@@ -3,6 +3,7 @@
 mod campaign;
 mod catalogue;
 mod command;
+mod conviction;
 mod corpus;
 mod exit;
 mod names;

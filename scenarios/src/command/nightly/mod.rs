@@ -1,0 +1,46 @@
+//! `groundhog nightly`: everything that is worth trying before anybody gets up.
+//!
+//! Promise: it stops in time, ends with the worst exit code of all of its parts, and says what it had no time for.
+
+mod arguments;
+mod night;
+mod report;
+mod shrinks;
+
+pub use arguments::Arguments;
+
+use super::CallError;
+use crate::campaign::monitor::{self, Monitor};
+use crate::campaign::tally::Tally;
+use crate::corpus;
+use crate::exit::Exit;
+use crate::target::{self, Target};
+use night::Night;
+use std::sync::atomic::{AtomicBool, AtomicU8};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+/// Runs it.
+pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
+    let began = Instant::now();
+    let flaws = target::flaws(&arguments.flaw)?;
+    let targets = target::swarmed(target::find("all", &[])?, true)?;
+    let entries = corpus::read(&arguments.corpus)?;
+    groundhog_reports::probe(&arguments.out).map_err(CallError::Out)?;
+    let (stop, interrupts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU8::new(0)));
+    monitor::count_interrupts(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
+    let tally = Mutex::new(Tally::new(targets.iter().map(Target::scenario), false));
+    let night = Night {
+        arguments,
+        began,
+        first_seed: arguments.first_seed(),
+        flaws,
+        targets,
+        monitor: Monitor::new(arguments.bounds(), Arc::clone(&stop), Arc::clone(&interrupts)),
+        interrupts,
+        stop,
+        tally,
+        done: Mutex::default(),
+    };
+    night.run(&entries)
+}
