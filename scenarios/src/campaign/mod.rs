@@ -153,9 +153,11 @@ impl Campaign {
     fn one(&self, plan: &Plan) -> Ended {
         match simulate::simulate(plan, &self.manner) {
             Ok(outcome) => {
-                let difference = if self.check && outcome.cut.is_none() {
+                let difference = if self.check && check::is_repeatable(&outcome) {
                     match check::against_another_process(plan, &outcome, &self.manner) {
                         Ok(difference) => difference,
+                        // Ctrl-C reaches the other process too.
+                        Err(_) if self.manner.stop.load(Ordering::Relaxed) => None,
                         Err(error) => return Ended::Failed(format!("--check: {error}")),
                     }
                 } else {

@@ -1,6 +1,7 @@
 //! `groundhog run`: plans are drawn, run and judged; what came of them is printed, and written where it is asked for.
 
 mod arguments;
+mod differs;
 mod failures;
 mod report;
 
@@ -35,7 +36,8 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let (stop, interrupts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU8::new(0)));
     monitor::count_interrupts(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
     let monitor = Monitor::new(arguments.bounds(), Arc::clone(&stop), interrupts);
-    let manner = Manner { laws: arguments.laws, max_polls: arguments.max_polls, stop };
+    let (laws, max_polls, plant) = (arguments.laws, arguments.max_polls, arguments.plant);
+    let manner = Manner { laws, max_polls, stop, plant };
     let seeds = arguments.series();
     let only = seeds.is_one() && targets.len() == 1;
     let tally = Mutex::new(Tally::new(targets.iter().map(target::Target::scenario), only));

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::names;
 use crate::print::text;
 use crate::simulate;
-use groundhog_reports::{CampaignFacts, RunFacts, ScenarioFacts, Totals};
+use groundhog_reports::{CampaignFacts, RunFacts, ScenarioFacts};
 use groundhog_sim::outcome::Outcome;
 use groundhog_sim::plan::Plan;
 use sha2::{Digest, Sha256};
@@ -44,7 +44,7 @@ impl Report<'_> {
     pub fn finish(&self, tally: &Tally, reason: Option<&Reason>) -> Result<Exit, CallError> {
         let facts = self.facts(tally, reason);
         let (summary, pages) = match &tally.only {
-            Some((plan, outcome)) => self.of_one(plan, outcome)?,
+            Some((plan, outcome)) => self.of_one(tally, plan, outcome)?,
             None => self.of_many(tally, &facts)?,
         };
         text::out(&summary);
@@ -88,15 +88,15 @@ impl Report<'_> {
             .collect()
     }
 
-    fn of_one(&self, plan: &Plan, outcome: &Outcome) -> Result<(String, Pages), CallError> {
-        let facts = self.run_facts(0, plan);
+    fn of_one(&self, tally: &Tally, plan: &Plan, outcome: &Outcome) -> Result<(String, Pages), CallError> {
+        let facts = self.run_facts(tally, 0, plan);
         let mut pages = Pages::new();
         if let Some(folder) = &self.arguments.out {
             let written = groundhog_reports::write_run(folder, plan, outcome, &facts)?;
             pages.insert((0, plan.seed), written.page);
         }
         let summary = if self.arguments.json {
-            utf8(groundhog_reports::run_summary(plan, outcome, &Totals::of(plan, outcome), &facts)?)
+            utf8(groundhog_reports::run_summary(plan, outcome, &facts.totals(plan, outcome), &facts)?)
         } else {
             groundhog_reports::terminal(plan, outcome, &facts, text::width(), text::colour())
         };
@@ -144,16 +144,22 @@ impl Report<'_> {
                 let plan = self.campaign.targets[target].plan(seed, &self.campaign.flaws);
                 let outcome = simulate::simulate(&plan, &self.campaign.manner)?;
                 let own = folder.join(format!("{}-{seed}", plan.scenario));
-                let written =
-                    groundhog_reports::write_run(&own, &plan, &outcome, &self.run_facts(target, &plan))?;
+                let written = groundhog_reports::write_run(
+                    &own,
+                    &plan,
+                    &outcome,
+                    &self.run_facts(tally, target, &plan),
+                )?;
                 pages.insert((target, seed), written.page);
             }
         }
         Ok(pages)
     }
 
-    fn run_facts(&self, target: usize, plan: &Plan) -> RunFacts {
+    fn run_facts(&self, tally: &Tally, target: usize, plan: &Plan) -> RunFacts {
+        let differs = tally.lanes[target].differs.as_ref();
         RunFacts {
+            differs: differs.is_some_and(|(seed, _)| *seed == plan.seed),
             version: VERSION.to_owned(),
             repeat: self.arguments.repeat(&self.campaign.targets[target], plan.seed),
             real: self.began.elapsed(),
