@@ -26,7 +26,7 @@ impl Law for NoThread {
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, broken: &mut Vec<Violation>) {
         let Event::ThreadStarted { node, life, task } = event else { return };
-        let saw = format!("a thread was started inside the run by {task}, in life {} of {node}", life.0);
+        let saw = format!("a thread was started inside the run by {task}, in life {}", life.0);
         broken.push(Violation { law: Self::ID, at, node: Some(*node), saw });
     }
 
@@ -52,7 +52,7 @@ mod tests {
         let life = ledger.life(2);
         let task = Task::Sender(Class::Control);
         ledger.event(&Event::ThreadStarted { node: NodeId(2), life, task });
-        let saw = "a thread was started inside the run by sender of control, in life 0 of node 2";
+        let saw = "a thread was started inside the run by sender of control, in life 0";
         assert_eq!(ledger.finish(), [saw]);
     }
 }

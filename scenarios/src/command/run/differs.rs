@@ -93,8 +93,9 @@ impl Lines {
     }
 }
 
+/// To the nanosecond: less would hide where two runs part.
 fn time(event: &RecordedEvent) -> String {
-    event.at.to_string()
+    format!("{}.{:09} s", event.at.0 / 1_000_000_000, event.at.0 % 1_000_000_000)
 }
 
 fn node(event: &RecordedEvent) -> String {
@@ -140,14 +141,14 @@ mod tests {
             (event(412_345_678, "send  one", &[1, 2]), event(412_345_678, "send  other", &[1, 3]));
         assert_eq!(
             of(Some(one.clone()), Some(other)),
-            "crash-mid-batch seed 7, at event 2,314\n  time     0.412345 s\n  node     3, life 1\n  \
+            "crash-mid-batch seed 7, at event 2,314\n  time     0.412345678 s\n  node     3, life 1\n  \
              task     sender of application\n  here     send one\n  there    send other"
         );
         let mut later = event(500_000_000, "send  one", &[1, 3]);
         later.task = "reader of control from node 2".to_owned();
         assert_eq!(
             of(Some(one.clone()), Some(later)),
-            "crash-mid-batch seed 7, at event 2,314\n  time     0.412345 s (here)\n           0.500000 s (there)\n  \
+            "crash-mid-batch seed 7, at event 2,314\n  time     0.412345678 s (here)\n           0.500000000 s (there)\n  \
              node     3, life 1\n  task     sender of application (here)\n           \
              reader of control from node 2 (there)\n  here     send one\n  there    send one\n  \
              bytes    the first unlike one is byte 1: 02 here, 03 there"

@@ -94,10 +94,7 @@ fn cut_words(cut: &Cut, totals: &Totals) -> (&'static str, String) {
         }
         Cut::Livelock { limit, last } => (
             "livelock",
-            format!(
-                "a run of {scenario} used {limit} polls and time stood still{}",
-                last_poll(last.as_ref())
-            ),
+            format!("{scenario}: {} polls while time stood still{}", count(*limit), last_poll(last.as_ref())),
         ),
         Cut::Memory { limit_bytes } => {
             ("memory", format!("a run of {scenario} held more than {limit_bytes} bytes"))
