@@ -19,6 +19,7 @@ fn main() -> Result<(), ReportError> {
         repeat: repeat("crash-mid-batch", 7),
         real: Duration::from_millis(412),
         marks: samples::marks(),
+        differs: false,
     };
     let mut plan = samples::plan("crash-mid-batch", 7);
     let held = samples::held(7);

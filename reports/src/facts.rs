@@ -1,6 +1,8 @@
 //! What a simulation cannot know about itself: the command, the version, the real time.
 
 use crate::totals::Totals;
+use groundhog_sim::outcome::Outcome;
+use groundhog_sim::plan::Plan;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -15,6 +17,21 @@ pub struct RunFacts {
     pub real: Duration,
     /// Marks that runs of this scenario should reach, each with its least count over many seeds.
     pub marks: BTreeMap<String, u64>,
+    /// Whether a second run of the same plan was not the same.
+    pub differs: bool,
+}
+
+impl RunFacts {
+    /// The totals of this one run.
+    #[must_use]
+    pub fn totals(&self, plan: &Plan, outcome: &Outcome) -> Totals {
+        let mut totals = Totals::new(&plan.scenario);
+        totals.absorb(plan, outcome);
+        if self.differs {
+            totals.absorb_difference(outcome);
+        }
+        totals
+    }
 }
 
 /// One scenario of a campaign.

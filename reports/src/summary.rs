@@ -66,6 +66,7 @@ struct Figures<'a> {
     verdict: &'static str,
     seeds: u64,
     seeds_held: u64,
+    seeds_differ: u64,
     flaws: &'a BTreeSet<String>,
     signatures: &'static str,
     nodes: u64,
@@ -208,9 +209,11 @@ fn scenario_summary<'a>(scenario: &'a ScenarioFacts, facts: &CampaignFacts<'_>) 
     }
 }
 
-/// `held`, `failed` or `cut`; a broken law outweighs a cut.
+/// `held`, `failed`, `cut` or `differs`; what is not deterministic outweighs a broken law, and that a cut.
 pub(crate) fn verdict(totals: &Totals) -> &'static str {
-    if !totals.broken.is_empty() {
+    if totals.differ > 0 {
+        "differs"
+    } else if !totals.broken.is_empty() {
         "failed"
     } else if totals.cuts.is_empty() {
         "held"
@@ -230,7 +233,10 @@ pub(crate) fn scenario_verdict(scenario: &ScenarioFacts) -> &'static str {
 /// The worst verdict of all scenarios.
 pub(crate) fn campaign_verdict(facts: &CampaignFacts<'_>) -> &'static str {
     let verdicts: BTreeSet<_> = facts.scenarios.iter().map(scenario_verdict).collect();
-    ["failed", "cut", "marks-missed"].into_iter().find(|verdict| verdicts.contains(verdict)).unwrap_or("held")
+    ["differs", "failed", "cut", "marks-missed"]
+        .into_iter()
+        .find(|verdict| verdicts.contains(verdict))
+        .unwrap_or("held")
 }
 
 fn figures<'a>(
@@ -243,6 +249,7 @@ fn figures<'a>(
         verdict,
         seeds: totals.seeds,
         seeds_held: totals.held,
+        seeds_differ: totals.differ,
         flaws: &totals.flaws,
         signatures: if totals.keyed_hash { "keyed-hash" } else { "ed25519" },
         nodes: totals.nodes,

@@ -80,6 +80,8 @@ pub struct Totals {
     pub seeds: u64,
     /// Seeds that held.
     pub held: u64,
+    /// Seeds of which a second run was not the same; none of them held.
+    pub differ: u64,
     /// Events in all ledgers.
     pub events: u64,
     /// Simulated time, summed.
@@ -119,6 +121,7 @@ pub struct Totals {
 pub const fn cut_id(cut: &Cut) -> &'static str {
     match cut {
         Cut::Polls { .. } => "polls",
+        Cut::Livelock { .. } => "livelock",
         Cut::Memory { .. } => "memory",
         Cut::Watchdog { .. } => "watchdog",
         Cut::Interrupted => "interrupted",
@@ -130,14 +133,6 @@ impl Totals {
     #[must_use]
     pub fn new(scenario: &str) -> Self {
         Self { scenario: scenario.to_owned(), ..Self::default() }
-    }
-
-    /// One run alone.
-    #[must_use]
-    pub fn of(plan: &Plan, outcome: &Outcome) -> Self {
-        let mut totals = Self::new(&plan.scenario);
-        totals.absorb(plan, outcome);
-        totals
     }
 
     /// Whether every law held in every seed and every run was whole.
@@ -191,6 +186,12 @@ impl Totals {
         }
     }
 
+    /// A second run of an absorbed one was not the same.
+    pub fn absorb_difference(&mut self, outcome: &Outcome) {
+        self.differ += 1;
+        self.held -= u64::from(outcome.held());
+    }
+
     fn absorb_failures(&mut self, seed: u64, outcome: &Outcome) {
         let mut laws: BTreeMap<&'static str, Broken> = BTreeMap::new();
         for violation in &outcome.violations {
@@ -221,6 +222,7 @@ impl Totals {
         self.nodes = self.nodes.max(other.nodes);
         self.seeds += other.seeds;
         self.held += other.held;
+        self.differ += other.differ;
         self.events += other.events;
         self.covered_ns += other.covered_ns;
         self.intended += other.intended;

@@ -4,7 +4,6 @@ use crate::facts::{CampaignFacts, RunFacts};
 use crate::folder::{ReportError, ReportFile, write_all};
 use crate::hgrm::percentile_distribution;
 use crate::summary;
-use crate::totals::Totals;
 use groundhog_engine::streams::key::Class;
 use groundhog_sim::outcome::{Latency, Outcome};
 use groundhog_sim::plan::Plan;
@@ -35,7 +34,7 @@ pub fn write_run(
     outcome: &Outcome,
     extra: &RunFacts,
 ) -> Result<Written, ReportError> {
-    let totals = Totals::of(plan, outcome);
+    let totals = extra.totals(plan, outcome);
     let encode = |file, result: serde_json::Result<Vec<u8>>| {
         result.map_err(|source| ReportError::Encode { file, source })
     };

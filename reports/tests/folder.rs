@@ -19,6 +19,7 @@ fn facts() -> RunFacts {
         repeat: "groundhog run crash-mid-batch --seed 7 --set 'nodes=32'".to_owned(),
         real: Duration::from_millis(412),
         marks: samples::marks(),
+        differs: false,
     }
 }
 
@@ -131,7 +132,7 @@ fn a_run_without_anything_has_a_page_too() {
         bounds: Vec::new(),
         marks: BTreeMap::new(),
         limits: BTreeMap::new(),
-        cut: Some(Cut::Polls { limit: 1_000_000 }),
+        cut: Some(Cut::Polls { limit: 1_000_000, last: None }),
         ..samples::held(1)
     };
     let written = write_run(folder.path(), &plan, &outcome, &facts()).unwrap();

@@ -16,6 +16,7 @@ fn facts() -> RunFacts {
         repeat: REPEAT.to_owned(),
         real: Duration::from_millis(412),
         marks: samples::marks(),
+        differs: false,
     }
 }
 

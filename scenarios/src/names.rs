@@ -6,6 +6,7 @@ use groundhog_sim::laws::LawKind;
 use groundhog_sim::laws::catalogue::LAWS;
 use groundhog_sim::laws::excuses::LIMITS;
 use groundhog_sim::ledger::marks::MARKS;
+use groundhog_sim::run::Plant;
 use std::collections::BTreeMap;
 
 /// A kind of thing that has a name.
@@ -21,11 +22,18 @@ pub enum Kind {
     Marks,
     /// What is known not to be guaranteed.
     Limits,
+    /// What is planted in runs to examine the examination: for whoever works on Groundhog itself.
+    #[value(hide = true)]
+    Plants,
 }
 
 impl Kind {
-    /// Every kind, in the order of lists.
+    /// Every kind that a user has to do with, in the order of lists.
     pub const ALL: [Kind; 5] = [Kind::Scenarios, Kind::Laws, Kind::Flaws, Kind::Marks, Kind::Limits];
+
+    /// All of them, and what is for whoever works on Groundhog itself.
+    pub const WITH_HIDDEN: [Kind; 6] =
+        [Kind::Scenarios, Kind::Laws, Kind::Flaws, Kind::Marks, Kind::Limits, Kind::Plants];
 
     /// The word for one of it.
     pub const fn one(self) -> &'static str {
@@ -35,6 +43,7 @@ impl Kind {
             Self::Flaws => "flaw",
             Self::Marks => "mark",
             Self::Limits => "limit",
+            Self::Plants => "plant",
         }
     }
 }
@@ -103,6 +112,18 @@ pub fn all(kind: Kind) -> Vec<Named> {
                 more: vec![("excuses", limit.laws.join(", "))],
             })
             .collect(),
+        Kind::Plants => Plant::ALL
+            .iter()
+            .map(|plant| Named {
+                kind,
+                name: plant.id(),
+                about: plant.says().to_owned(),
+                more: vec![(
+                    "planted by",
+                    format!("groundhog run crash-mid-batch --plant {} --check", plant.id()),
+                )],
+            })
+            .collect(),
     }
 }
 
@@ -139,7 +160,7 @@ mod tests {
 
     #[test]
     fn every_name_is_told_apart_and_says_what_it_is() {
-        let names: Vec<Named> = Kind::ALL.into_iter().flat_map(all).collect();
+        let names: Vec<Named> = Kind::WITH_HIDDEN.into_iter().flat_map(all).collect();
         for (place, named) in names.iter().enumerate() {
             assert!(names[..place].iter().all(|other| other.name != named.name), "{} twice", named.name);
             assert!(named.about.len() > 10, "{}", named.name);

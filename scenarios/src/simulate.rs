@@ -1,15 +1,14 @@
 //! The seam to the world: one plan in, one outcome out. Everything of the command that runs a plan calls this.
 
+use crate::scenario_file::nearest;
 use groundhog_sim::laws::LawKind;
-use groundhog_sim::ledger::compare::RecordedEvent;
-use groundhog_sim::ledger::onlooker::{Line, Sink};
+use groundhog_sim::ledger::onlooker::Sink;
 use groundhog_sim::ledger::{LawSelection, LedgerOptions};
 use groundhog_sim::outcome::Outcome;
 use groundhog_sim::plan::Plan;
-use groundhog_sim::run::{self, RunError, RunOptions};
-use std::ops::Range;
+use groundhog_sim::run::{self, Plant, RunError, RunOptions};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex};
 
 /// Which laws are checked. Changes no event of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -51,6 +50,24 @@ pub struct Manner {
     pub max_polls: u64,
     /// Set to interrupt every run.
     pub stop: Arc<AtomicBool>,
+    /// What is planted in it, to examine the examination.
+    pub plant: Option<Plant>,
+}
+
+impl Manner {
+    /// All laws, the usual budget of polls, and nothing planted.
+    pub const fn plain(stop: Arc<AtomicBool>) -> Self {
+        Self { laws: Laws::All, max_polls: run::POLL_BUDGET, stop, plant: None }
+    }
+}
+
+/// A plant by its id.
+pub fn plant(id: &str) -> Result<Plant, String> {
+    Plant::from_id(id).ok_or_else(|| {
+        let nearest = nearest(id, Plant::ALL.iter().map(|plant| plant.id()));
+        let nearest = nearest.map_or_else(String::new, |near| format!("; the nearest is `{near}`"));
+        format!("no plant is called so{nearest}; `groundhog list plants` names them")
+    })
 }
 
 /// Runs a plan.
@@ -63,6 +80,7 @@ fn run_with(plan: &Plan, manner: &Manner, sink: Option<Sink>) -> Result<Outcome,
         ledger: LedgerOptions { laws: manner.laws.selection(), sink, ..LedgerOptions::default() },
         poll_budget: manner.max_polls,
         stop: Arc::clone(&manner.stop),
+        plant: manner.plant,
     };
     run::run(plan, options)
 }
@@ -70,29 +88,4 @@ fn run_with(plan: &Plan, manner: &Manner, sink: Option<Sink>) -> Result<Outcome,
 /// Runs a plan and hands each event's place, time, node and line to `sink`.
 pub fn watch(plan: &Plan, manner: &Manner, sink: Sink) -> Result<Outcome, RunError> {
     run_with(plan, manner, Some(sink))
-}
-
-/// Runs a plan and records those of its events whose places are in `wanted`.
-pub fn record(
-    plan: &Plan,
-    manner: &Manner,
-    wanted: Range<u64>,
-) -> Result<(Outcome, Vec<RecordedEvent>), RunError> {
-    let recorded = Arc::new(Mutex::new(Vec::new()));
-    let sink = {
-        let recorded = Arc::clone(&recorded);
-        Box::new(move |line: &Line<'_>| {
-            if wanted.contains(&line.index) {
-                recorded.lock().expect("recording does not panic").push(RecordedEvent {
-                    index: line.index,
-                    node: line.node,
-                    encoded: line.encoded.to_vec(),
-                    line: line.text.to_owned(),
-                });
-            }
-        })
-    };
-    let outcome = run_with(plan, manner, Some(sink))?;
-    let events = std::mem::take(&mut *recorded.lock().expect("recording does not panic"));
-    Ok((outcome, events))
 }

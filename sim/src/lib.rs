@@ -9,6 +9,7 @@ compile_error!(
 
 pub mod draw;
 pub mod explore;
+pub mod figures;
 pub mod laws;
 pub mod ledger;
 pub mod outcome;

@@ -2,7 +2,8 @@
 //!
 //! Promise: every figure in it was counted from the ledger's events. Simulated figures are exact.
 
-use crate::units::{FaultId, NodeId, SimTime};
+use crate::ledger::doer::Doer;
+use crate::units::{FaultId, Life, NodeId, SimTime};
 use groundhog_engine::streams::key::Class;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
@@ -23,10 +24,19 @@ pub struct Violation {
 /// Why a run ended before its plan did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cut {
-    /// More polls than the budget without simulated time moving, or in all.
+    /// More polls of tasks than the whole run may use.
     Polls {
         /// The budget.
         limit: u64,
+        /// The poll at which it was used up.
+        last: Option<LastPoll>,
+    },
+    /// More polls of tasks at one instant than any plan needs: they wake each other, or themselves, and time stands still.
+    Livelock {
+        /// The bound.
+        limit: u64,
+        /// The poll at which it was reached.
+        last: Option<LastPoll>,
     },
     /// More memory than the bound.
     Memory {
@@ -40,6 +50,26 @@ pub enum Cut {
     },
     /// Interrupted from outside.
     Interrupted,
+}
+
+/// A poll of one task of one node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LastPoll {
+    /// The node.
+    pub node: NodeId,
+    /// Its life.
+    pub life: Life,
+    /// Which of its tasks, in words.
+    pub task: String,
+}
+
+impl LastPoll {
+    /// The poll that this doer was in; `None` for the world, which is not polled.
+    #[must_use]
+    pub fn of(doer: &Doer) -> Option<Self> {
+        let (node, life) = doer.place()?;
+        Some(Self { node, life, task: doer.task() })
+    }
 }
 
 /// Counts of one slice of simulated time, for the plots.
@@ -71,7 +101,7 @@ pub struct FaultSpan {
 }
 
 /// Latencies of one class.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Latency {
     /// The class.
     pub class: Class,
@@ -93,7 +123,7 @@ pub struct BoundUse {
 }
 
 /// One run's outcome.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// SHA-256 over all events.
     pub fingerprint: [u8; 32],

@@ -3,15 +3,16 @@
 mod support;
 
 use groundhog_engine::streams::key::Class;
-use groundhog_sim::ledger::LedgerOptions;
-use groundhog_sim::ledger::compare::Recorded;
+use groundhog_sim::figures::{Figure, first_unlike_figure};
+use groundhog_sim::laws::LawKind;
 use groundhog_sim::ledger::kind::EventKind;
-use groundhog_sim::outcome::{Cut, Outcome};
+use groundhog_sim::ledger::{LawSelection, LedgerOptions};
+use groundhog_sim::outcome::{Cut, LastPoll, Outcome};
 use groundhog_sim::plan::{
     Act, Action, ClockFault, Crypto, Death, DiskFault, Fault, FaultKind, FrameName, LinkFault, Plan, When,
 };
-use groundhog_sim::run::{RunOptions, run};
-use groundhog_sim::units::{ActionId, FaultId, NodeId};
+use groundhog_sim::run::{Plant, RunOptions, run};
+use groundhog_sim::units::{ActionId, FaultId, Life, NodeId};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use support::{burst, fault, quiet_plan, watch};
@@ -123,14 +124,130 @@ fn whoever_looks_on_changes_nothing() {
     let looks = [
         LedgerOptions { tail_lines: 50, ..LedgerOptions::default() },
         LedgerOptions { sink: Some(Box::new(|_| {})), ..LedgerOptions::default() },
-        LedgerOptions { recorded: Recorded::Interval(1), ..LedgerOptions::default() },
-        LedgerOptions { laws: groundhog_sim::ledger::LawSelection::None, ..LedgerOptions::default() },
+        LedgerOptions { account_of: Some(Box::new(|_| None)), tail_lines: 1, ..LedgerOptions::default() },
     ];
     for ledger in looks {
         let looked_at = run(&plan, RunOptions { ledger, ..RunOptions::default() }).expect("the plan runs");
-        assert_eq!(looked_at.fingerprint, alone.fingerprint);
-        assert_eq!(looked_at.checkpoints, alone.checkpoints);
-        assert_eq!(looked_at.verdicts, alone.verdicts);
+        assert_eq!(first_unlike_figure(&looked_at.figures(), &alone.figures()), None);
+        assert!(looked_at == alone);
+    }
+}
+
+#[test]
+fn whichever_laws_are_asked_and_whether_events_are_hashed_changes_no_event_and_no_other_figure() {
+    let plan = busy_plan(1);
+    let alone = outcome_of(&plan);
+    let of_laws =
+        |figure: &Figure| figure.name.starts_with("limit ") || figure.name.starts_with("violation ");
+    let others = |outcome: &Outcome| -> Vec<Figure> {
+        outcome.figures().into_iter().filter(|figure| !of_laws(figure)).collect()
+    };
+    let selections = [
+        LawSelection::None,
+        LawSelection::Kind(LawKind::Outcome),
+        LawSelection::Kind(LawKind::Mechanism),
+        LawSelection::Ids(["streams/at-most-once".to_owned()].into()),
+    ];
+    for laws in selections {
+        let ledger = LedgerOptions { laws, ..LedgerOptions::default() };
+        let judged = run(&plan, RunOptions { ledger, ..RunOptions::default() }).expect("the plan runs");
+        assert_eq!((judged.fingerprint, &judged.checkpoints), (alone.fingerprint, &alone.checkpoints));
+        assert_eq!(first_unlike_figure(&others(&judged), &others(&alone)), None);
+    }
+    let ledger = LedgerOptions { unhashed: true, ..LedgerOptions::default() };
+    let unhashed = run(&plan, RunOptions { ledger, ..RunOptions::default() }).expect("the plan runs");
+    assert_eq!(first_unlike_figure(&unhashed.figures(), &alone.figures()), None);
+}
+
+/// Every event of a run is somebody's: a task of the node that the event names, or the world's.
+#[test]
+fn every_event_has_a_doer_and_those_of_a_sender_or_reader_are_at_its_own_node() {
+    let told = Arc::new(std::sync::Mutex::new(std::collections::BTreeMap::<String, u64>::new()));
+    let mut options = RunOptions::default();
+    let into = Arc::clone(&told);
+    options.ledger.sink = Some(Box::new(move |line| {
+        if let (Some((at, _)), Some(node)) = (line.doer.place(), line.node) {
+            assert_eq!(at, node, "{} by {}", line.text, line.doer);
+        }
+        *into.lock().unwrap().entry(line.doer.task()).or_default() += 1;
+    }));
+    run(&busy_plan(1), options).expect("the plan runs");
+    let told = told.lock().unwrap();
+    for task in [
+        "open (opens the engines, starts readers)",
+        "sender of control",
+        "reader of application from node 1",
+        "commit-writer (of the engine)",
+        "none: the disk answers",
+        "none: a frame arrives",
+        "none: a fault begins",
+        "none: the workload or an adversary acts",
+        "none: every fault ends",
+    ] {
+        assert!(told.get(task).is_some_and(|events| *events > 0), "{task}: {told:?}");
+    }
+    assert!(!told.keys().any(|task| task.contains("nothing was due")), "{told:?}");
+}
+
+/// Two nodes, of which the first sends a few messages of one class, so that it is known who signs.
+fn one_sender_plan() -> Plan {
+    let mut plan = quiet_plan(2);
+    plan.actions.push(burst(0, 100_000, 0, 1, Class::Control, 5));
+    plan
+}
+
+fn planted(plant: Plant) -> Outcome {
+    let options = RunOptions { plant: Some(plant), ..RunOptions::default() };
+    run(&one_sender_plan(), options).expect("the plan runs")
+}
+
+#[test]
+fn a_task_that_wakes_itself_for_ever_is_ended_and_named() {
+    let outcome = planted(Plant::TaskWithoutEnd);
+    let last = LastPoll { node: NodeId(0), life: Life(0), task: "sender of control".to_owned() };
+    assert!(
+        matches!(&outcome.cut, Some(Cut::Livelock { last: Some(by), .. }) if *by == last),
+        "{:?}",
+        outcome.cut
+    );
+    assert!(!outcome.held() && outcome.events > 0);
+    assert!(planted(Plant::TaskWithoutEnd) == outcome, "at the same event each time");
+}
+
+#[test]
+fn a_thread_that_a_task_starts_is_refused_named_and_ends_its_life_alone() {
+    let outcome = planted(Plant::ThreadInside);
+    let [broken] = &outcome.violations[..] else { panic!("{:?}", outcome.violations) };
+    assert_eq!((broken.law, broken.node), ("engine/no-thread", Some(NodeId(0))));
+    assert_eq!(broken.saw, "a thread was started inside the run by sender of control, in life 0");
+    assert_eq!(outcome.cut, None);
+    assert!(planted(Plant::ThreadInside) == outcome, "a refused thread leaves the run deterministic");
+}
+
+#[test]
+fn a_thread_that_the_simulator_itself_starts_is_its_own_defect_and_named() {
+    let mut options = RunOptions::default();
+    options.ledger.sink = Some(Box::new(|_| {
+        let thread = std::thread::Builder::new();
+        drop(thread.spawn(|| ()));
+    }));
+    let error = run(&busy_plan(1), options).expect_err("the run fails").to_string();
+    assert_eq!(error, "the simulator failed: a thread was started inside the run");
+}
+
+#[test]
+fn what_is_planted_before_a_run_makes_two_runs_differ_and_what_madsim_simulates_does_not() {
+    let outcome = |plant| run(&busy_plan(1), RunOptions { plant: Some(plant), ..RunOptions::default() });
+    for (plant, equal) in [
+        (Plant::MapBefore, false),
+        (Plant::CounterBefore, false),
+        (Plant::EntropyInside, false),
+        (Plant::MapInside, true),
+        (Plant::ClockInside, true),
+    ] {
+        let [one, other] = [(); 2].map(|()| outcome(plant).expect("the plan runs"));
+        assert_eq!(one == other, equal, "{}", plant.id());
+        assert_ne!(one.fingerprint, fingerprint_of(&busy_plan(1)), "{} does something", plant.id());
     }
 }
 
@@ -209,7 +326,7 @@ fn cutting_a_message_moves_no_latency_of_the_others() {
 fn a_poll_budget_that_is_too_small_ends_the_run() {
     let options = RunOptions { poll_budget: 1_000, ..RunOptions::default() };
     let cut = run(&busy_plan(1), options).expect("the plan runs");
-    assert_eq!(cut.cut, Some(Cut::Polls { limit: 1_000 }));
+    assert!(matches!(cut.cut, Some(Cut::Polls { limit: 1_000, last: Some(_) })), "{:?}", cut.cut);
     assert!(!cut.held() && cut.events > 0 && cut.covered.as_us() < 1_000_000);
     let whole = run(&busy_plan(1), RunOptions { poll_budget: 10_000_000, ..RunOptions::default() });
     assert_eq!(whole.expect("the plan runs").cut, None);
@@ -235,8 +352,7 @@ fn a_plan_that_names_what_does_not_exist_is_not_run() {
     let stalled = LinkFault::StallChannel { channel: 4 };
     let link = FaultKind::Link { from: NodeId(0), to: NodeId(1), one_way: false, fault: stalled };
     let phase = groundhog_sim::plan::Phase::Before;
-    let life = groundhog_sim::units::Life(0);
-    let elsewhere = When::Operation { node: NodeId(0), life, operation: 1, phase };
+    let elsewhere = When::Operation { node: NodeId(0), life: Life(0), operation: 1, phase };
     for (at, kind, says) in [
         (When::Time { us: 0 }, crash(9), "there is no node 9"),
         (When::Time { us: 0 }, link, "no channel 4"),

@@ -3,7 +3,7 @@
 use crate::format::{count, duration};
 use crate::totals::Totals;
 use groundhog_engine::flaws::Flaw;
-use groundhog_sim::outcome::{Cut, Violation};
+use groundhog_sim::outcome::{Cut, LastPoll, Violation};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::time::Duration;
 
@@ -33,6 +33,7 @@ pub(crate) fn verdict_word(verdict: &str) -> &'static str {
         "held" => "HELD",
         "failed" => "FAILED",
         "cut" => "CUT SHORT",
+        "differs" => "DIFFERS",
         _ => "MARKS MISSED",
     }
 }
@@ -76,11 +77,21 @@ pub(super) fn cut_alarm(cut: &Cut, scenario: Option<&str>, seeds: &str, repeat: 
 /// Why a run ended early.
 pub(crate) fn cut_words(cut: &Cut) -> String {
     match cut {
-        Cut::Polls { limit } => format!("more than {} polls", count(*limit)),
+        Cut::Polls { limit, last } => format!("more than {} polls{}", count(*limit), by(last.as_ref())),
+        Cut::Livelock { limit, last } => {
+            format!("more than {} polls at one instant{}", count(*limit), by(last.as_ref()))
+        }
         Cut::Memory { limit_bytes } => format!("more than {} bytes of memory", count(*limit_bytes)),
         Cut::Watchdog { limit_ms } => format!("more than {} ms of real time", count(*limit_ms)),
         Cut::Interrupted => "interrupted from outside".to_owned(),
     }
+}
+
+fn by(last: Option<&LastPoll>) -> String {
+    let words = |LastPoll { node, life, task }: &LastPoll| {
+        format!(", the last of {node} in life {} by its task {task}", life.0)
+    };
+    last.map_or_else(String::new, words)
 }
 
 /// Real time, said to be real wherever it stands.

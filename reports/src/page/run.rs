@@ -53,7 +53,9 @@ pub(crate) fn of_run(
 }
 
 fn verdict_words(outcome: &Outcome, totals: &Totals) -> String {
-    if !outcome.violations.is_empty() {
+    if totals.differ > 0 {
+        "a second run of the same plan was not the same".to_owned()
+    } else if !outcome.violations.is_empty() {
         violations_in_words(outcome, totals)
     } else if outcome.cut.is_some() {
         "every law held as far as the run went".to_owned()

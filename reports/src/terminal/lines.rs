@@ -38,7 +38,7 @@ impl Lines {
         let first = wrapped.next().unwrap_or_default();
         let code = match verdict {
             "held" => "32",
-            "failed" => "31",
+            "failed" | "differs" => "31",
             _ => "33",
         };
         if self.colour {

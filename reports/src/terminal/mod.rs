@@ -24,7 +24,7 @@ const MOST_LAWS: usize = 5;
 /// The summary of one run, lines of at most `width` columns, the last one ended.
 #[must_use]
 pub fn terminal(plan: &Plan, outcome: &Outcome, facts: &RunFacts, width: u16, colour: bool) -> String {
-    let totals = Totals::of(plan, outcome);
+    let totals = facts.totals(plan, outcome);
     let mut lines = Lines::new(width, colour);
     lines.verdict(verdict(&totals), &format!("{}   seed {}", plan.scenario, plan.seed));
     broken_laws(&mut lines, &totals);

@@ -1,47 +1,45 @@
-//! The same plan in another process, and the first event in which the two runs part.
+//! The same plan in another process, and what the two runs do not share.
+//!
+//! Promise: runs are compared over everything, their events and every figure of their outcomes. Where events differ, the
+//! first that does is named, of two runs that were compared event by event while both went on: what makes runs differ may
+//! make them differ otherwise each time.
+
+mod other;
+
+pub use other::{Arguments, Said, say};
 
 use crate::simulate::{self, Manner};
-use groundhog_sim::ledger::compare::{
-    Divergence, RecordedEvent, RecordedInterval, first_unlike_event, first_unlike_interval,
-};
-use groundhog_sim::ledger::fingerprint::CHECKPOINT_EVENTS;
-use groundhog_sim::outcome::Outcome;
+use groundhog_sim::figures::{Unlike, first_unlike_figure};
+use groundhog_sim::ledger::compare::{Divergence, Lockstep, first_unlike_interval};
+use groundhog_sim::outcome::{Cut, Outcome};
 use groundhog_sim::plan::Plan;
-use serde::{Deserialize, Serialize};
-use std::io::Write;
-use std::process::{Command, Stdio};
+use groundhog_sim::run::RunError;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
-/// Where two runs of one plan part.
+/// Pairs of runs that are compared event by event, at most, until one pair differs.
+const MOST_PAIRS: u32 = 5;
+
+/// What two runs of one plan do not share.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
-    /// The first event that differs, if the runs still differ when they are recorded.
-    pub event: Option<Divergence>,
-    /// What the fingerprint of the other run was.
-    pub other_fingerprint: String,
-}
-
-/// What the other process says of its run.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Said {
-    /// In hex.
-    pub fingerprint: String,
-    /// In hex, one after the other.
-    pub checkpoints: Vec<String>,
-    /// The events of the interval that was asked for.
-    pub events: Vec<SaidEvent>,
-}
-
-/// One event as the other process says it.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct SaidEvent {
-    /// Its place in the run.
-    pub index: u64,
-    /// Its encoding.
-    pub encoded: Vec<u8>,
-    /// Its line in a timeline.
-    pub line: String,
+pub enum Difference {
+    /// This event, and none before it.
+    Event(Box<Divergence>),
+    /// A figure, although every event is the same: the ledger counts what no event says.
+    Figure(Unlike),
+    /// The events among these, and then every pair that was compared event by event was equal.
+    NowAndThen {
+        /// Where the first event that differs is.
+        among: Range<u64>,
+        /// Pairs that were compared and found equal.
+        pairs: u32,
+    },
+    /// The other run gave no outcome, and this one did.
+    Failed {
+        /// What the simulator said there.
+        there: String,
+    },
 }
 
 /// Why another process could not be asked.
@@ -59,77 +57,69 @@ pub enum CheckError {
         said: String,
     },
     /// The run itself could not be repeated here.
-    #[error("the run cannot be recorded: {0}")]
-    Run(#[from] groundhog_sim::run::RunError),
+    #[error("the run cannot be repeated: {0}")]
+    Run(#[from] RunError),
 }
 
-/// What this process says when it is the other one.
-pub fn said(plan: &Plan, interval: Option<u64>, manner: &Manner) -> Result<Said, CheckError> {
-    let (outcome, events) = match interval {
-        None => (simulate::simulate(plan, manner)?, Vec::new()),
-        Some(interval) => simulate::record(plan, manner, events_of(interval))?,
-    };
-    Ok(Said {
-        fingerprint: hex(&outcome.fingerprint),
-        checkpoints: outcome.checkpoints.iter().map(|checkpoint| hex(checkpoint)).collect(),
-        events: events
-            .into_iter()
-            .map(|event| SaidEvent { index: event.index, encoded: event.encoded, line: event.line })
-            .collect(),
-    })
+/// Whether an outcome is one that the plan alone decides: whoever interrupts a run, the clock on the wall decides when.
+pub const fn is_repeatable(outcome: &Outcome) -> bool {
+    matches!(outcome.cut, None | Some(Cut::Polls { .. } | Cut::Livelock { .. }))
 }
 
-/// Runs `plan`, whose run here gave `outcome`, in another process and says where the two part.
+/// Runs `plan`, whose run here gave `outcome`, in another process and says what the two do not share.
 pub fn against_another_process(
     plan: &Plan,
     outcome: &Outcome,
     manner: &Manner,
 ) -> Result<Option<Difference>, CheckError> {
-    let there = ask(plan, None, manner)?;
-    if there.fingerprint == hex(&outcome.fingerprint) {
-        return Ok(None);
+    let (fingerprint, checkpoints, figures) = match other::ask(plan, manner)? {
+        Said::Failed(there) => return Ok(Some(Difference::Failed { there })),
+        Said::Outcome { fingerprint, checkpoints, figures } => (fingerprint, checkpoints, figures),
+    };
+    if fingerprint == hex(&outcome.fingerprint) {
+        return Ok(first_unlike_figure(&outcome.figures(), &figures).map(Difference::Figure));
     }
-    let here: Vec<[u8; 8]> = outcome.checkpoints.clone();
-    let others: Vec<[u8; 8]> = there.checkpoints.iter().map(|checkpoint| bytes(checkpoint)).collect();
-    // Equal checkpoints and different fingerprints: they part after the last checkpoint.
-    let interval = first_unlike_interval(&here, &others).unwrap_or(here.len() as u64);
-    let (_, left) = simulate::record(plan, manner, events_of(interval))?;
-    let right = ask(plan, Some(interval), manner)?.events;
-    let right = right
-        .into_iter()
-        .map(|event| RecordedEvent {
-            index: event.index,
-            node: None,
-            encoded: event.encoded,
-            line: event.line,
-        })
-        .collect();
-    let left = RecordedInterval { interval, events: left };
-    let right = RecordedInterval { interval, events: right };
-    Ok(Some(Difference { event: first_unlike_event(&left, &right), other_fingerprint: there.fingerprint }))
+    let checkpoints: Vec<[u8; 8]> = checkpoints.iter().map(|checkpoint| bytes(checkpoint)).collect();
+    // Equal checkpoints and unlike fingerprints cannot be: the last checkpoint covers every event.
+    let among = first_unlike_interval(&outcome.checkpoints, &checkpoints).unwrap_or(0..outcome.events);
+    for _ in 0..MOST_PAIRS {
+        if let Some(divergence) = event_by_event(plan, manner)? {
+            return Ok(Some(Difference::Event(Box::new(divergence))));
+        }
+        if manner.stop.load(Ordering::Relaxed) {
+            break;
+        }
+    }
+    Ok(Some(Difference::NowAndThen { among, pairs: MOST_PAIRS }))
 }
 
-fn events_of(interval: u64) -> std::ops::Range<u64> {
-    interval * CHECKPOINT_EVENTS..(interval + 1) * CHECKPOINT_EVENTS
-}
-
-fn ask(plan: &Plan, interval: Option<u64>, manner: &Manner) -> Result<Said, CheckError> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.args(["say-checkpoints", "--max-polls", &manner.max_polls.to_string()]);
-    if let Some(interval) = interval {
-        command.args(["--interval", &interval.to_string()]);
+/// Runs the plan here and in another process and compares the two while they go on; `None` when they are equal, or when
+/// this run was interrupted.
+fn event_by_event(plan: &Plan, manner: &Manner) -> Result<Option<Divergence>, CheckError> {
+    let mut other = other::follow(plan, manner)?;
+    let lockstep = Arc::new(Mutex::new(Some(Lockstep::beside(other.events()))));
+    let (inside, asked) = (Arc::clone(&lockstep), Arc::clone(&manner.stop));
+    let enough = Arc::new(AtomicBool::new(false));
+    let told = Arc::clone(&enough);
+    let sink = Box::new(move |line: &groundhog_sim::ledger::onlooker::Line<'_>| {
+        let mut lockstep = inside.lock().expect("comparing does not panic");
+        let equal = lockstep.as_mut().is_some_and(|lockstep| lockstep.event(line));
+        if !equal || asked.load(Ordering::Relaxed) {
+            told.store(true, Ordering::Relaxed);
+        }
+    });
+    let run = simulate::watch(plan, &Manner { stop: enough, ..manner.clone() }, sink);
+    let lockstep = lockstep.lock().expect("comparing does not panic").take();
+    let divergence = match manner.stop.load(Ordering::Relaxed) {
+        true => None,
+        false => lockstep.and_then(Lockstep::end),
+    };
+    other.end()?;
+    // A run that fails here has parted from the other one at the latest where it failed.
+    match (divergence, run) {
+        (Some(divergence), _) => Ok(Some(divergence)),
+        (None, run) => Ok(run.map(|_| None)?),
     }
-    let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-    let text = plan.to_json();
-    let mut input = process.stdin.take().expect("it was asked to have one");
-    // The other process reads all of it before it says anything.
-    input.write_all(text.as_bytes())?;
-    drop(input);
-    let output = process.wait_with_output()?;
-    serde_json::from_slice(&output.stdout).map_err(|_| CheckError::Answer {
-        status: output.status,
-        said: String::from_utf8_lossy(&output.stderr).trim().to_owned(),
-    })
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -67,6 +67,27 @@ impl Seeds {
     }
 }
 
+/// Which plans are run again in another process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Checked {
+    /// None.
+    Never,
+    /// Every one.
+    Always,
+    /// Those whose seed is divisible by this.
+    OneIn(u64),
+}
+
+impl Checked {
+    const fn takes(self, seed: u64) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Always => true,
+            Self::OneIn(every) => seed.is_multiple_of(every),
+        }
+    }
+}
+
 /// What is run, and how.
 pub struct Campaign {
     /// What plans come from.
@@ -79,8 +100,8 @@ pub struct Campaign {
     pub jobs: usize,
     /// How each plan is run.
     pub manner: Manner,
-    /// Whether each plan is run again in another process.
-    pub check: bool,
+    /// Which plans are run again in another process.
+    pub check: Checked,
 }
 
 /// One run to do.
@@ -158,9 +179,11 @@ impl Campaign {
     fn one(&self, plan: &Plan) -> Ended {
         match simulate::simulate(plan, &self.manner) {
             Ok(outcome) => {
-                let difference = if self.check && outcome.cut.is_none() {
+                let difference = if self.check.takes(plan.seed) && check::is_repeatable(&outcome) {
                     match check::against_another_process(plan, &outcome, &self.manner) {
                         Ok(difference) => difference,
+                        // Ctrl-C reaches the other process too.
+                        Err(_) if self.manner.stop.load(Ordering::Relaxed) => None,
                         Err(error) => return Ended::Failed(format!("--check: {error}")),
                     }
                 } else {

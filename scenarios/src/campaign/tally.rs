@@ -53,6 +53,7 @@ impl Tally {
                 lane.fingerprints.update(plan.seed.to_le_bytes());
                 lane.fingerprints.update(outcome.fingerprint);
                 if let Some(difference) = difference {
+                    lane.totals.absorb_difference(&outcome);
                     lane.differs.get_or_insert((plan.seed, difference));
                 }
                 if self.keep_only {

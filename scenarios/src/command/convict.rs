@@ -289,3 +289,10 @@ fn interrupted(arguments: &Arguments, left: usize) -> Failure {
         repeat: Some(arguments.repeat(&flaws)),
     }
 }
+
+/// The command that examines one flaw from one start.
+pub fn repeat_quick(flaw: &str, from: u64) -> String {
+    let words = ["convict", flaw, "--quick", "--from"].map(str::to_owned);
+    let words: Vec<String> = std::iter::once(program()).chain(words).chain([from.to_string()]).collect();
+    joined(&words)
+}

@@ -6,7 +6,7 @@ use crate::corpus::{self, Entry};
 use crate::exit::Exit;
 use crate::print::text;
 use crate::scenario_file::nearest;
-use crate::simulate::{Laws, Manner};
+use crate::simulate::Manner;
 use crate::target::TargetError;
 use clap::Args;
 use std::path::PathBuf;
@@ -37,11 +37,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     }
     let (stop, interrupts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU8::new(0)));
     crate::campaign::monitor::count_interrupts(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
-    let manner = Manner {
-        laws: Laws::All,
-        max_polls: groundhog_sim::run::POLL_BUDGET,
-        stop: Arc::clone(&stop),
-    };
+    let manner = Manner::plain(Arc::clone(&stop));
     let jobs = arguments.jobs.map_or_else(crate::campaign::cores, usize::from);
     let interrupted = || interrupts.load(Ordering::Relaxed) > 0;
     let account = corpus::examine_all(&entries, jobs, &manner, || {

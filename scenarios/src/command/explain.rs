@@ -17,7 +17,7 @@ pub struct Arguments {
 
 /// Explains it.
 pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
-    let named: Vec<Named> = Kind::ALL.into_iter().flat_map(names::all).collect();
+    let named: Vec<Named> = Kind::WITH_HIDDEN.into_iter().flat_map(names::all).collect();
     let Some(found) = named.iter().find(|named| named.name == arguments.name) else {
         return Err(CallError::Target(TargetError::Name {
             kind: "scenario, law, flaw, mark or limit",

@@ -5,12 +5,13 @@ use crate::corpus;
 use crate::exit::Exit;
 use crate::print::text;
 use crate::scenario_file::nearest;
-use crate::simulate::{self, Laws, Manner};
+use crate::simulate::{self, Manner};
 use crate::target::{self, Source, TargetError};
 use clap::Args;
 use groundhog_sim::laws::catalogue::LAWS;
 use groundhog_sim::plan::Plan;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 #[derive(Args)]
 pub struct Arguments {
@@ -80,8 +81,7 @@ fn law(plan: &Plan, arguments: &Arguments) -> Result<String, CallError> {
             return Err(TargetError::Name { kind: "law", name: law.clone(), nearest }.into());
         }
     }
-    let manner =
-        Manner { laws: Laws::All, max_polls: groundhog_sim::run::POLL_BUDGET, stop: Default::default() };
+    let manner = Manner::plain(Arc::default());
     let outcome = simulate::simulate(plan, &manner)?;
     let mut broken: Vec<&str> = outcome.violations.iter().map(|violation| violation.law).collect();
     broken.sort_unstable();

@@ -6,6 +6,7 @@ mod corpus;
 mod explain;
 mod keep;
 mod list;
+mod nightly;
 mod plan;
 mod replay;
 mod run;
@@ -57,6 +58,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Is every known-bad behaviour found, how soon, and by the law that is named for it?
     Convict(convict::Arguments),
+    /// Kept plans first, then every flaw and fresh seeds of every scenario, until the time is over.
+    Nightly(nightly::Arguments),
     /// List scenarios, laws, flaws, marks and known limits.
     List(list::Arguments),
     /// Say what a scenario, law, flaw, mark or limit is.
@@ -84,6 +87,7 @@ pub fn main() -> ExitCode {
         Some(Command::Plan(arguments)) => plan::main(&arguments),
         Some(Command::Bench(arguments)) => bench::main(&arguments),
         Some(Command::Convict(arguments)) => convict::main(&arguments),
+        Some(Command::Nightly(arguments)) => nightly::main(&arguments),
         Some(Command::List(arguments)) => Ok(list::main(&arguments)),
         Some(Command::Explain(arguments)) => explain::main(&arguments),
         Some(Command::BenchWorker(arguments)) => Ok(bench::admissions::kill::worker::main(&arguments)),

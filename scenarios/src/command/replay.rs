@@ -55,7 +55,8 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
             let _ = writeln!(output, "{}", line.text);
         }
     });
-    let manner = Manner { laws: Laws::All, max_polls: arguments.max_polls, stop: Default::default() };
+    let (max_polls, stop) = (arguments.max_polls, Default::default());
+    let manner = Manner { laws: Laws::All, max_polls, stop, plant: None };
     let outcome = simulate::watch(&plan, &manner, sink)?;
     let fingerprint = crate::campaign::tally::hex(&outcome.fingerprint);
     text::out(&format!("\n{} events\nfingerprint {fingerprint}\n", outcome.events));

@@ -2,27 +2,15 @@
 
 use crate::campaign::check;
 use crate::exit::Exit;
-use crate::print::text;
-use crate::simulate::{Laws, Manner};
-use clap::Args;
 use groundhog_sim::plan::Plan;
-use std::io::Read;
+use std::io::BufRead;
 
-#[derive(Args)]
-pub struct Arguments {
-    #[arg(long)]
-    interval: Option<u64>,
-    #[arg(long)]
-    max_polls: u64,
-}
+pub use check::Arguments;
 
 /// Runs the plan on the standard input and says what the other side compares.
 pub fn main(arguments: &Arguments) -> Exit {
     match said(arguments) {
-        Ok(said) => {
-            text::out(&said);
-            Exit::Held
-        }
+        Ok(()) => Exit::Held,
         Err(error) => {
             eprintln!("{error}");
             Exit::Wrong
@@ -30,10 +18,20 @@ pub fn main(arguments: &Arguments) -> Exit {
     }
 }
 
-fn said(arguments: &Arguments) -> Result<String, Box<dyn std::error::Error>> {
+fn said(arguments: &Arguments) -> Result<(), Box<dyn std::error::Error>> {
     let mut plan = String::new();
-    std::io::stdin().lock().read_to_string(&mut plan)?;
+    std::io::stdin().lock().read_line(&mut plan)?;
     let plan = Plan::from_json(&plan)?;
-    let manner = Manner { laws: Laws::All, max_polls: arguments.max_polls, stop: Default::default() };
-    Ok(serde_json::to_string(&check::said(&plan, arguments.interval, &manner)?)?)
+    end_with_whoever_asked()?;
+    Ok(check::say(&plan, arguments, std::io::stdout())?)
+}
+
+/// The input is held open by whoever asked: once it closes nobody listens, and a run that hangs must not outlive them.
+fn end_with_whoever_asked() -> std::io::Result<()> {
+    let listen = || {
+        let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
+        std::process::exit(i32::from(Exit::Cut.code()));
+    };
+    std::thread::Builder::new().name("groundhog-asked".to_owned()).spawn(listen)?;
+    Ok(())
 }

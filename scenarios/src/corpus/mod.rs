@@ -8,7 +8,7 @@ mod run;
 mod store;
 
 use examine::{Examined, Finding, examine};
-pub use run::{examine_all, left};
+pub use run::{Account, examine_all, left};
 pub use store::{CorpusError, default_folder, keep, name_of, read};
 
 use groundhog_sim::plan::Plan;

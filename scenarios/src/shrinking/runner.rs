@@ -65,7 +65,7 @@ impl<'a> Cores<'a> {
     fn candidate(&self, law: &str, plan: &Plan) -> Ended {
         let ledger = LedgerOptions { laws: only(law), unhashed: true, ..LedgerOptions::default() };
         let stop = Arc::clone(&self.stop);
-        match run(plan, RunOptions { ledger, poll_budget: self.candidate_polls, stop }) {
+        match run(plan, RunOptions { ledger, poll_budget: self.candidate_polls, stop, plant: None }) {
             Ok(outcome) => Ended::Seen(Seen::of(&outcome, law)),
             Err(error) => Ended::Failed(error),
         }
@@ -166,5 +166,5 @@ impl Runner for Cores<'_> {
 /// One whole run that no deadline stops.
 pub fn whole(plan: &Plan, laws: LawSelection, max_polls: u64) -> Result<Outcome, RunError> {
     let ledger = LedgerOptions { laws, ..LedgerOptions::default() };
-    run(plan, RunOptions { ledger, poll_budget: max_polls, stop: Arc::default() })
+    run(plan, RunOptions { ledger, poll_budget: max_polls, ..RunOptions::default() })
 }

@@ -1,9 +1,8 @@
 //! What happens in the run of a plan, up to its first failure, to lie beside the plan.
 
-use crate::simulate::{self, Laws, Manner};
+use crate::simulate::{self, Manner};
 use groundhog_sim::ledger::onlooker::Line;
 use groundhog_sim::plan::Plan;
-use groundhog_sim::run::POLL_BUDGET;
 use groundhog_sim::units::SimTime;
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -28,7 +27,7 @@ pub fn timeline(plan: &Plan) -> String {
             lines.push_back((line.at, line.text.to_owned()));
         })
     };
-    let manner = Manner { laws: Laws::All, max_polls: POLL_BUDGET, stop: Arc::default() };
+    let manner = Manner::plain(Arc::default());
     let outcome = match simulate::watch(plan, &manner, sink) {
         Ok(outcome) => outcome,
         Err(error) => return format!("{error}\n"),

@@ -12,6 +12,7 @@ use super::honest::Honest;
 use super::lease::Lease;
 use super::markers::Markers;
 use super::no_panic::NoPanic;
+use super::no_thread::NoThread;
 use super::old_or_new::OldOrNew;
 use super::one_digest::OneDigest;
 use super::order::Order;
@@ -69,6 +70,7 @@ pub const LAWS: &[Entry] = &[
     law!(StoreBounds, Outcome),
     law!(Markers, Outcome),
     law!(NoPanic, Outcome),
+    law!(NoThread, Outcome),
     law!(Release, Mechanism),
     law!(Order, Mechanism),
     law!(TwoBatches, Mechanism),

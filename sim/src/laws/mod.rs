@@ -36,6 +36,7 @@ pub mod lease;
 pub mod markers;
 pub mod names;
 pub mod no_panic;
+pub mod no_thread;
 pub mod old_or_new;
 pub mod one_digest;
 pub mod order;

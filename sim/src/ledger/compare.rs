@@ -4,40 +4,44 @@
 //! encodings do.
 
 use super::fingerprint::CHECKPOINT_EVENTS;
-use crate::units::NodeId;
+use super::onlooker::Line;
+use crate::units::{Life, NodeId, SimTime};
+use std::ops::Range;
 
 /// One recorded event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecordedEvent {
     /// Its place in the run, from 0.
     pub index: u64,
-    /// Where it happened, if at one node.
+    /// True simulated time.
+    pub at: SimTime,
+    /// Where it happened: the node that the event names, or else the one whose task was at work.
     pub node: Option<NodeId>,
+    /// In which of the node's lives, where that is known.
+    pub life: Option<Life>,
+    /// The task that was at work, or what was due where it was none.
+    pub task: String,
     /// Its encoding.
     pub encoded: Vec<u8>,
     /// Its line in a timeline.
     pub line: String,
 }
 
-/// One interval between two checkpoints, with its events.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RecordedInterval {
-    /// Which, from 0: its first event is this times [`CHECKPOINT_EVENTS`].
-    pub interval: u64,
-    /// Its events, in order.
-    pub events: Vec<RecordedEvent>,
-}
-
-/// What of a run's events is recorded.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Recorded {
-    /// Nothing.
-    #[default]
-    Nothing,
-    /// One interval.
-    Interval(u64),
-    /// The first interval whose checkpoint is not that of an earlier run; what of it there was when the run ended.
-    FirstUnlike(Vec<[u8; 8]>),
+impl RecordedEvent {
+    /// What a sink is shown, kept.
+    #[must_use]
+    pub fn of(line: &Line<'_>) -> Self {
+        let (node, life) = line.place();
+        Self {
+            index: line.index,
+            at: line.at,
+            node,
+            life,
+            task: line.doer.task(),
+            encoded: line.encoded.to_vec(),
+            line: line.text.to_owned(),
+        }
+    }
 }
 
 /// The first event that differs between two runs.
@@ -51,97 +55,51 @@ pub struct Divergence {
     pub right: Option<RecordedEvent>,
 }
 
-/// The first interval in which two runs differ, by their checkpoints; `None` when they are equal throughout.
+/// The events among which two runs part, by their checkpoints; `None` when they are equal throughout. A checkpoint covers
+/// every event before it, so the first that differs lies here.
 #[must_use]
-pub fn first_unlike_interval(left: &[[u8; 8]], right: &[[u8; 8]]) -> Option<u64> {
+pub fn first_unlike_interval(left: &[[u8; 8]], right: &[[u8; 8]]) -> Option<Range<u64>> {
     let common = left.iter().zip(right).take_while(|(left, right)| left == right).count();
-    (common < left.len().max(right.len())).then_some(common as u64)
+    let first = common as u64 * CHECKPOINT_EVENTS;
+    (common < left.len().max(right.len())).then_some(first..first + CHECKPOINT_EVENTS)
 }
 
-/// The first event that differs in an interval of two runs; `None` when the interval is the same in both.
-///
-/// # Panics
-/// When the two are not the same interval.
-#[must_use]
-pub fn first_unlike_event(left: &RecordedInterval, right: &RecordedInterval) -> Option<Divergence> {
-    assert_eq!(left.interval, right.interval, "two runs are compared in the same interval");
-    let pairs = left.events.iter().zip(&right.events);
-    let common = pairs.take_while(|(left, right)| left.encoded == right.encoded).count();
-    let divergence = Divergence {
-        index: left.interval * CHECKPOINT_EVENTS + common as u64,
-        left: left.events.get(common).cloned(),
-        right: right.events.get(common).cloned(),
-    };
-    (divergence.left.is_some() || divergence.right.is_some()).then_some(divergence)
+/// Compares a run, event by event while it goes on, with the events of another.
+#[derive(Debug)]
+pub struct Lockstep<E> {
+    others: E,
+    next: u64,
+    found: Option<Divergence>,
 }
 
-/// Records the interval that is asked for, event by event.
-#[derive(Debug, Default)]
-pub struct IntervalRecorder {
-    wanted: Recorded,
-    current: Vec<RecordedEvent>,
-    told: usize,
-    done: Option<RecordedInterval>,
-}
+impl<E: Iterator<Item = RecordedEvent>> Lockstep<E> {
+    /// Beside the other run's events, in their order.
+    pub const fn beside(others: E) -> Self {
+        Self { others, next: 0, found: None }
+    }
 
-impl IntervalRecorder {
-    /// For what is wanted.
+    /// Takes this run's next event and gives whether the two are still equal. After the first difference nothing more is
+    /// compared.
+    pub fn event(&mut self, line: &Line<'_>) -> bool {
+        if self.found.is_some() {
+            return false;
+        }
+        let index = self.next;
+        self.next += 1;
+        let right = self.others.next();
+        if right.as_ref().is_some_and(|right| right.encoded == line.encoded) {
+            return true;
+        }
+        self.found = Some(Divergence { index, left: Some(RecordedEvent::of(line)), right });
+        false
+    }
+
+    /// This run is over: the first event that differs, if any does.
     #[must_use]
-    pub const fn new(wanted: Recorded) -> Self {
-        Self { wanted, current: Vec::new(), told: 0, done: None }
-    }
-
-    /// Whether the event at this place is to be handed to [`Self::record`].
-    #[must_use]
-    #[inline]
-    pub fn wants(&self, index: u64) -> bool {
-        match &self.wanted {
-            Recorded::Nothing => false,
-            Recorded::Interval(interval) => index / CHECKPOINT_EVENTS == *interval,
-            Recorded::FirstUnlike(_) => self.done.is_none(),
-        }
-    }
-
-    /// Takes an event.
-    pub fn record(&mut self, event: RecordedEvent) {
-        self.current.push(event);
-    }
-
-    /// Every event of an interval was recorded, and its checkpoint is this one.
-    pub fn checkpoint(&mut self, interval: u64, checkpoint: [u8; 8]) {
-        self.told += 1;
-        if self.done.is_some() {
-            return;
-        }
-        let keep = match &self.wanted {
-            Recorded::Nothing => false,
-            Recorded::Interval(wanted) => *wanted == interval,
-            Recorded::FirstUnlike(earlier) => earlier.get(interval as usize) != Some(&checkpoint),
-        };
-        let events = std::mem::take(&mut self.current);
-        if keep {
-            self.done = Some(RecordedInterval { interval, events });
-        }
-    }
-
-    /// How many checkpoints it was told.
-    #[must_use]
-    pub const fn told(&self) -> usize {
-        self.told
-    }
-
-    /// The run is over after this many intervals. One that ended before an earlier run parts from it by having no more.
-    pub fn end(&mut self, intervals: u64) {
-        if let Recorded::FirstUnlike(earlier) = &self.wanted
-            && self.done.is_none()
-            && (earlier.len() as u64) > intervals
-        {
-            self.done = Some(RecordedInterval { interval: intervals, events: Vec::new() });
-        }
-    }
-
-    /// The interval, once its checkpoint was told.
-    pub fn take(&mut self) -> Option<RecordedInterval> {
-        self.done.take()
+    pub fn end(mut self) -> Option<Divergence> {
+        self.found.or_else(|| {
+            let right = self.others.next()?;
+            Some(Divergence { index: self.next, left: None, right: Some(right) })
+        })
     }
 }

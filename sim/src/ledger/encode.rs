@@ -5,6 +5,7 @@
 //! enter abbreviated, a transaction's digest and a state's digest by their first 16 bytes, a DID and a record's name by
 //! their first 8. The fingerprint guards against accident, where 64 bits are plenty.
 
+use super::doer::Task;
 use super::event::{Answer, Event, Passage, Transaction};
 use super::kind::EventKind;
 use crate::units::{Life, MessageId, NodeId, SimTime};
@@ -28,6 +29,7 @@ pub fn encode(at: SimTime, event: &Event<'_>, into: &mut Vec<u8>) {
         | Event::Died { .. }
         | Event::PowerLost { .. }
         | Event::Panicked { .. }
+        | Event::ThreadStarted { .. }
         | Event::ClockSet { .. }
         | Event::DiskAnswered { .. }
         | Event::FaultBegan { .. }
@@ -66,6 +68,10 @@ fn encode_machine(event: &Event<'_>, out: &mut Encoder<'_>) {
         Event::Panicked { node, life, message } => {
             out.place(node, life);
             out.text(message);
+        }
+        Event::ThreadStarted { node, life, task } => {
+            out.place(node, life);
+            out.task(task);
         }
         Event::OpenFailed { node, life, reason } => {
             out.place(node, life);
@@ -371,6 +377,25 @@ impl Encoder<'_> {
     }
 
     #[inline]
+    fn task(&mut self, task: Task) {
+        match task {
+            Task::Open => self.byte(0),
+            Task::Sender(class) => {
+                self.byte(1);
+                self.byte(class as u8);
+            }
+            Task::Reader { peer, class } => {
+                self.byte(2);
+                self.number(u64::from(peer.0));
+                self.byte(class as u8);
+            }
+            Task::Engine(name) => {
+                self.byte(3);
+                self.text(name);
+            }
+        }
+    }
+
     fn record(&mut self, record: RecordName) {
         self.bytes(&record.0[..NAME_BYTES]);
     }

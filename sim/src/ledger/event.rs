@@ -2,6 +2,7 @@
 //!
 //! Promise: an event holds no address, no hash order and no number of the process: equal runs give equal events.
 
+use super::doer::Task;
 use crate::plan::{Death, DiskOperation};
 use crate::units::{FaultId, FrameNumber, Life, MessageId, NodeId};
 use groundhog_engine::host::disk::DiskErrorKind;
@@ -116,6 +117,9 @@ pub enum Event<'a> {
     PowerLost { node: NodeId, kept: u32, lost: u32 },
     /// A task of the node panicked, with this message.
     Panicked { node: NodeId, life: Life, message: &'a str },
+    /// A task of the node started a thread of the operating system, or would have: the simulation refuses it, and the
+    /// life is over.
+    ThreadStarted { node: NodeId, life: Life, task: Task },
     /// The node's wall clock was set: from, to.
     ClockSet { node: NodeId, from: WallMs, to: WallMs },
     /// A disk operation was answered (or, with `error`, failed). `injected` when a fault made it so.

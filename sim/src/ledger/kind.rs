@@ -57,6 +57,7 @@ kinds! {
     Dispatched = 23, "dispatch";
     Handled = 24, "handled";
     ReplayMissed = 25, "replay-missed";
+    ThreadStarted = 26, "thread";
     EngineOpened = 32, "opened";
     EngineTransition = 33, "transition";
     EngineReleased = 34, "release";
@@ -81,6 +82,7 @@ impl EventKind {
             Event::Died { .. } => Self::Died,
             Event::PowerLost { .. } => Self::PowerLost,
             Event::Panicked { .. } => Self::Panicked,
+            Event::ThreadStarted { .. } => Self::ThreadStarted,
             Event::ClockSet { .. } => Self::ClockSet,
             Event::DiskAnswered { .. } => Self::DiskAnswered,
             Event::FaultBegan { .. } => Self::FaultBegan,

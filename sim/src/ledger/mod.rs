@@ -6,6 +6,7 @@
 pub mod batches;
 pub mod collector;
 pub mod compare;
+pub mod doer;
 pub mod encode;
 pub mod event;
 pub mod fates;
@@ -30,7 +31,7 @@ use crate::plan::Plan;
 use crate::units::SimTime;
 use batches::Batches;
 use collector::Collector;
-use compare::{Recorded, RecordedInterval};
+use doer::Doer;
 use event::Event;
 use fingerprint::Fingerprint;
 use kind::{EventKind, KIND_NUMBERS};
@@ -77,8 +78,6 @@ pub struct LedgerOptions {
     pub laws: LawSelection,
     /// No fingerprint is taken, and the outcome's is that of no events: to measure what it costs.
     pub unhashed: bool,
-    /// What of the events is recorded, to compare two runs.
-    pub recorded: Recorded,
     /// How many events are kept as lines: the last before a law was first broken, that event included.
     pub tail_lines: usize,
     /// Takes every event as a line of the timeline.
@@ -96,7 +95,6 @@ pub struct Ledger {
     lanes: Lanes,
     marks: Marks,
     onlooker: Option<Box<Onlooker>>,
-    interval: Option<RecordedInterval>,
     tail: Vec<String>,
     laws: Vec<Box<dyn Law>>,
     /// For each kind's number, the places in `laws` of those that read it.
@@ -134,12 +132,24 @@ impl Ledger {
             lanes: Lanes::default(),
             marks: Marks::new(plan),
             onlooker: Onlooker::new(options).map(Box::new),
-            interval: None,
             tail: Vec::new(),
             broken_by_law: vec![0; laws.len()],
             laws,
             readers,
             broken: Vec::new(),
+        }
+    }
+
+    /// Whether somebody looks on who wants to know, before each event, who is at work.
+    #[must_use]
+    pub fn asks_who(&self) -> bool {
+        self.onlooker.as_ref().is_some_and(|onlooker| onlooker.asks_who())
+    }
+
+    /// Who is at work when the next event is recorded.
+    pub fn at_work(&mut self, doer: Doer) {
+        if let Some(onlooker) = &mut self.onlooker {
+            onlooker.at_work(doer);
         }
     }
 
@@ -156,7 +166,6 @@ impl Ledger {
             self.fingerprint.skip();
         }
         if let Some(onlooker) = &mut self.onlooker {
-            onlooker.checkpoints(self.fingerprint.checkpoints());
             onlooker.event(at, event, self.fingerprint.last_encoded());
         }
         let reordered = self.lanes.event(event);
@@ -220,17 +229,11 @@ impl Ledger {
         let events = self.fingerprint.events();
         let (fingerprint, checkpoints) = std::mem::take(&mut self.fingerprint).finish();
         if let Some(onlooker) = self.onlooker.take() {
-            (self.interval, self.tail) = onlooker.finish(&checkpoints);
+            self.tail = onlooker.finish();
         }
         let figures = collector.finish(at, &self.lanes, view);
         let marks = self.marks.reached();
         Outcome { fingerprint, checkpoints, events, violations, limits, marks, ..figures }
-    }
-
-    /// The interval that was to be recorded; once the ledger is finished.
-    #[must_use]
-    pub fn take_interval(&mut self) -> Option<RecordedInterval> {
-        self.interval.take()
     }
 
     /// The last events before a law was first broken, or of the whole run when none was; once the ledger is finished.

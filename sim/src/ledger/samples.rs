@@ -1,5 +1,6 @@
 //! Events and plans for tests: at least one event of every kind, and for every field one that differs in it alone.
 
+use super::doer::Task;
 use super::event::{Answer, Event, LossCause, Passage, Transaction};
 use crate::laws::{RecordImage, StoreUse, View};
 use crate::plan::{
@@ -211,6 +212,13 @@ fn machine() -> Vec<Event<'static>> {
         Event::Quiesced,
     ];
     all.push(Event::Booted { node: N2, life: L2, wall: WallMs(u64::MAX) });
+    let tasks = [
+        Task::Open, Task::Sender(Class::Control), Task::Sender(Class::E2e), Task::Engine("commit-writer"), Task::Engine("commit"),
+        Task::Reader { peer: N, class: Class::Control }, Task::Reader { peer: N2, class: Class::Control },
+        Task::Reader { peer: N, class: Class::E2e },
+    ];
+    all.extend(tasks.map(|task| Event::ThreadStarted { node: N, life: L, task }));
+    all.extend([(N2, L), (N, L2)].map(|(node, life)| Event::ThreadStarted { node, life, task: Task::Open }));
     all
 }
 

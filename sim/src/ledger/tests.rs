@@ -1,12 +1,13 @@
 //! The ledger as a whole: fingerprint, comparison of two runs, laws, the tail.
 
-use super::compare::{Recorded, RecordedInterval, first_unlike_event, first_unlike_interval};
+use super::compare::{Divergence, Lockstep, RecordedEvent, first_unlike_interval};
+use super::doer::{Doer, Task};
 use super::encode::encode;
 use super::event::Event;
-use super::fingerprint::CHECKPOINT_EVENTS;
 use super::kind::{EventKind, EventMask};
+use super::onlooker::Sink;
 use super::samples::{EMPTY, distinct, message, plan};
-use super::timeline::{COLUMNS, Timeline};
+use super::timeline::{COLUMNS, Timeline, without_time_and_place};
 use super::{LawSelection, Ledger, LedgerOptions, MOST_VIOLATIONS_PER_LAW};
 use crate::laws::{Law, LawKind, View};
 use crate::outcome::{Outcome, Violation};
@@ -78,37 +79,54 @@ fn frame() -> impl Strategy<Value = Event<'static>> {
     })
 }
 
-/// Runs `count` events through a ledger, the samples again and again, with `odd` in place of one of them.
-fn run(
-    count: u64,
-    odd: Option<(u64, Event<'static>)>,
-    recorded: Recorded,
-) -> (Outcome, Option<RecordedInterval>) {
+/// Runs `count` events through a ledger, the samples again and again, with `odd` in place of one of them, and records them.
+fn run(count: u64, odd: Option<(u64, Event<'static>)>) -> (Outcome, Vec<RecordedEvent>) {
+    let recorded = Arc::new(Mutex::new(Vec::new()));
+    let into = Arc::clone(&recorded);
+    let sink: Sink = Box::new(move |line| into.lock().unwrap().push(RecordedEvent::of(line)));
+    let outcome = run_beside(count, odd, Some(sink));
+    let recorded = std::mem::take(&mut *recorded.lock().unwrap());
+    (outcome, recorded)
+}
+
+fn run_beside(count: u64, odd: Option<(u64, Event<'static>)>, sink: Option<Sink>) -> Outcome {
     let samples = distinct();
-    let options = LedgerOptions { recorded, ..LedgerOptions::default() };
+    let options = LedgerOptions { sink, ..LedgerOptions::default() };
     let mut ledger = Ledger::new(&plan(4, 8, vec![]), vec![], options);
     for index in 0..count {
         let event = match odd {
             Some((at, event)) if at == index => event,
             _ => samples[index as usize % samples.len()],
         };
+        ledger.at_work(Doer::Task { node: NodeId(2), life: Life(9), task: Task::Engine("test") });
         ledger.record(SimTime(index), &event, &EMPTY);
     }
-    let outcome = ledger.finish(SimTime(count), &EMPTY);
-    (outcome, ledger.take_interval())
+    ledger.finish(SimTime(count), &EMPTY)
+}
+
+/// Where a run of so many events parts from one that was recorded, compared while it goes on.
+fn parted(count: u64, odd: Option<(u64, Event<'static>)>, others: Vec<RecordedEvent>) -> Option<Divergence> {
+    let lockstep = Arc::new(Mutex::new(Some(Lockstep::beside(others.into_iter()))));
+    let inside = Arc::clone(&lockstep);
+    let sink: Sink = Box::new(move |line| {
+        inside.lock().unwrap().as_mut().unwrap().event(line);
+    });
+    run_beside(count, odd, Some(sink));
+    let lockstep = lockstep.lock().unwrap().take();
+    lockstep.unwrap().end()
 }
 
 #[test]
 fn the_fingerprint_of_the_samples_is_the_one_that_is_kept() {
-    let (outcome, _) = run(distinct().len() as u64, None, Recorded::Nothing);
+    let outcome = run_beside(distinct().len() as u64, None, None);
     let hex: String = outcome.fingerprint.iter().map(|byte| format!("{byte:02x}")).collect();
     // Moves when the encoding of any event moves: every kept fingerprint of a run moves with it.
-    assert_eq!(hex, "1238326c73305b14bf6baa44221ccad0747086a484b40f864d05bf7767442484");
+    assert_eq!(hex, "005061a329f28931be7627c7cb3b7f6a27de54423c6ebb3db2637f191a4798bd");
 }
 
 #[test]
 fn an_empty_run_has_the_fingerprint_of_nothing_and_no_checkpoint() {
-    let (outcome, _) = run(0, None, Recorded::Nothing);
+    let outcome = run_beside(0, None, None);
     assert_eq!(outcome.fingerprint[..4], [0xe3, 0xb0, 0xc4, 0x42]);
     assert!(outcome.checkpoints.is_empty());
 }
@@ -116,59 +134,65 @@ fn an_empty_run_has_the_fingerprint_of_nothing_and_no_checkpoint() {
 #[test]
 fn checkpoints_stand_at_every_interval_and_the_last_covers_all() {
     for (events, checkpoints) in [(1, 1), (1_023, 1), (1_024, 1), (1_025, 2), (2_048, 2), (2_049, 3)] {
-        let (outcome, _) = run(events, None, Recorded::Nothing);
+        let outcome = run_beside(events, None, None);
         assert_eq!((outcome.events, outcome.checkpoints.len()), (events, checkpoints));
         assert_eq!(outcome.checkpoints.last().map(|last| &last[..]), Some(&outcome.fingerprint[..8]));
     }
 }
 
 #[test]
-fn two_runs_that_part_are_parted_at_the_exact_event() {
+fn two_runs_that_part_are_parted_at_the_exact_event_with_place_and_task() {
     let strange = Event::Booted { node: NodeId(2), life: Life(9), wall: WallMs(77) };
-    let (first, _) = run(5_000, None, Recorded::Nothing);
+    let (first, events) = run(5_000, None);
     for at in [0, 1, 1_023, 1_024, 2_047, 3_333, 4_999] {
-        let recorded = Recorded::FirstUnlike(first.checkpoints.clone());
-        let (second, right) = run(5_000, Some((at, strange)), recorded);
-        let interval = first_unlike_interval(&first.checkpoints, &second.checkpoints);
-        assert_eq!(interval, Some(at / CHECKPOINT_EVENTS));
+        let (second, others) = run(5_000, Some((at, strange)));
+        let interval = first_unlike_interval(&first.checkpoints, &second.checkpoints).expect("they differ");
+        assert!(interval.contains(&at), "{at} in {interval:?}");
         assert_ne!(first.fingerprint, second.fingerprint);
-
-        let right = right.expect("the interval was recorded");
-        let (again, left) = run(5_000, None, Recorded::Interval(right.interval));
-        assert_eq!(again.fingerprint, first.fingerprint, "recording changes nothing");
-        let divergence = first_unlike_event(&left.expect("recorded"), &right).expect("they differ");
+        let divergence = parted(5_000, None, others).expect("they differ");
         assert_eq!(divergence.index, at);
+        assert_eq!(divergence.left.as_ref(), events.get(at as usize));
         let right = divergence.right.expect("the second run goes on");
-        assert_eq!((right.index, right.node), (at, Some(NodeId(2))));
+        assert_eq!(
+            (right.index, right.at, right.node, right.life),
+            (at, SimTime(at), Some(NodeId(2)), Some(Life(9)))
+        );
+        assert_eq!(right.task, "test (of the engine)");
         assert!(right.line.contains("wall 77 ms"), "{}", right.line);
-        assert_ne!(Some(right.encoded), divergence.left.map(|left| left.encoded));
+        assert_eq!(
+            parted(5_000, Some((at, strange)), events.clone()).map(|divergence| divergence.index),
+            Some(at)
+        );
     }
 }
 
 #[test]
 fn equal_runs_have_no_first_difference() {
-    let (first, left) = run(3_000, None, Recorded::Interval(1));
-    let (second, right) = run(3_000, None, Recorded::FirstUnlike(first.checkpoints.clone()));
+    let (first, events) = run(3_000, None);
+    let (second, _) = run(3_000, None);
     assert_eq!(first_unlike_interval(&first.checkpoints, &second.checkpoints), None);
-    assert_eq!(right, None);
-    let left = left.expect("recorded");
-    assert_eq!(left.events.len() as u64, CHECKPOINT_EVENTS);
-    assert_eq!(first_unlike_event(&left, &left.clone()), None);
+    assert_eq!(run_beside(3_000, None, None).fingerprint, first.fingerprint, "looking on changes nothing");
+    assert_eq!(parted(3_000, None, events), None);
 }
 
 #[test]
 fn a_run_that_ends_early_parts_where_it_ends() {
-    let (first, _) = run(3_000, None, Recorded::Nothing);
-    for events in [0, 1_500, 2_048] {
-        let (second, right) = run(events, None, Recorded::FirstUnlike(first.checkpoints.clone()));
+    let (first, events) = run(3_000, None);
+    for count in [0, 1_500, 2_048] {
+        let (second, fewer) = run(count, None);
         let interval =
             first_unlike_interval(&first.checkpoints, &second.checkpoints).expect("one is shorter");
-        let (_, left) = run(3_000, None, Recorded::Interval(interval));
-        let divergence =
-            first_unlike_event(&left.expect("recorded"), &right.expect("recorded")).expect("one is shorter");
-        assert_eq!(divergence.index, events);
-        assert_eq!(divergence.right, None);
-        assert_eq!(divergence.left.map(|left| left.index), Some(events));
+        assert!(interval.contains(&count), "{count} in {interval:?}");
+        let here_ends = parted(count, None, events.clone()).expect("one is shorter");
+        assert_eq!(
+            (here_ends.index, here_ends.left, here_ends.right.as_ref()),
+            (count, None, events.get(count as usize))
+        );
+        let there_ends = parted(3_000, None, fewer).expect("one is shorter");
+        assert_eq!(
+            (there_ends.index, there_ends.left.as_ref(), there_ends.right),
+            (count, events.get(count as usize), None)
+        );
     }
 }
 
@@ -179,7 +203,7 @@ fn every_event_is_one_line_of_at_most_80_columns_that_names_its_kind() {
         for at in [SimTime(0), SimTime(604_800_000_000_000)] {
             let line = timeline.line(at, &event);
             assert!(line.chars().count() <= COLUMNS && !line.contains('\n'), "{line}");
-            assert!(line.contains(EventKind::of(&event).id()), "{line}");
+            assert!(without_time_and_place(line).starts_with(EventKind::of(&event).id()), "{line}");
         }
     }
 }

@@ -74,6 +74,7 @@ impl Timeline {
             Event::Booted { wall, .. } => write!(out, "wall {wall}"),
             Event::Ready { .. } | Event::Quiesced => Ok(()),
             Event::Panicked { message, .. } => out.write_str(message),
+            Event::ThreadStarted { task, .. } => write!(out, "started by {task}"),
             Event::OpenFailed { reason, .. } => out.write_str(reason),
             Event::Died { death, during, gathering, fault, .. } => {
                 out.write_str(words::death_kind(death))?;
@@ -239,6 +240,7 @@ pub const fn place_of(event: &Event<'_>) -> (Option<NodeId>, Option<Life>) {
         | Event::OpenFailed { node, life, .. }
         | Event::Died { node, life, .. }
         | Event::Panicked { node, life, .. }
+        | Event::ThreadStarted { node, life, .. }
         | Event::DiskAnswered { node, life, .. }
         | Event::ReserveAnswered { node, life, .. }
         | Event::Exposed { node, life, .. }
@@ -261,6 +263,21 @@ pub const fn place_of(event: &Event<'_>) -> (Option<NodeId>, Option<Life>) {
             (None, None)
         }
     }
+}
+
+/// A line without its time and its place, for whoever says those beside it.
+#[must_use]
+pub fn without_time_and_place(line: &str) -> &str {
+    let after_time = line.split_once(" s ").map_or(line, |(_, rest)| rest);
+    let is_place = |rest: &str| {
+        let digits = rest.strip_prefix('n').unwrap_or_default();
+        digits.starts_with(|digit: char| digit.is_ascii_digit())
+    };
+    let after_place = match after_time.split_once(' ') {
+        Some((place, rest)) if is_place(place) => rest,
+        _ => after_time,
+    };
+    after_place.trim_start()
 }
 
 fn write_message(out: &mut String, message: Option<MessageId>) -> fmt::Result {

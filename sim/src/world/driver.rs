@@ -22,6 +22,7 @@ pub async fn drive(shared: &Shared, stop: &AtomicBool) -> Option<Cut> {
     let ready = shared.with(|world| Arc::clone(&world.ready));
     let mut handled: u64 = 0;
     let mut dilated_to = SimTime(0);
+    ready.time_moved();
     loop {
         // What wakes no task needs neither the executor nor the world let go of.
         let (now, ended) = shared.with(|world| {
@@ -31,13 +32,16 @@ pub async fn drive(shared: &Shared, stop: &AtomicBool) -> Option<Cut> {
             (world.now(), world.ended)
         });
         if ready.any() {
+            if now > dilated_to {
+                ready.time_moved();
+            }
             let ahead_ns = (now.0 - dilated_to.0).saturating_mul(DILATION);
             dilated_to = now;
             madsim::time::advance(Duration::from_nanos(ahead_ns));
             ready.idle().await;
         }
-        if ready.exhausted() {
-            return Some(Cut::Polls { limit: ready.poll_budget() });
+        if let Some(cut) = ready.cut() {
+            return Some(cut);
         }
         if handled >= PRUNE_EVERY_EVENTS {
             handled = 0;
@@ -78,6 +82,9 @@ impl World {
 
     /// Lets one due thing happen.
     fn happen(&mut self, due: Due) {
+        if self.ready.asks_who() {
+            self.doing = due.word();
+        }
         if let Some(node) = self.node_of(due)
             && self.hold_while_paused(node, due)
         {

@@ -12,8 +12,10 @@ use super::tasks::LifeState;
 use super::timeline::Due;
 use super::{Program, World};
 use crate::draw::Purpose;
+use crate::ledger::doer::Task;
 use crate::ledger::event::Event;
 use crate::plan::{Death, NodePlan};
+use crate::run::Panic;
 use crate::units::{FaultId, FrameNumber, Life, MessageId, NodeId};
 use groundhog_engine::host::Host;
 use groundhog_engine::host::observe::{BatchNumber, Roles, Step};
@@ -137,7 +139,7 @@ impl World {
         self.record(&Event::Booted { node, life, wall });
         self.clock_changed(node, change);
         let host = Host::new(Arc::new(machine.clone()));
-        machine.start(Box::pin(node::live(shared, host, machine.clone(), node, life)));
+        machine.start(Task::Open, Box::pin(node::live(shared, host, machine.clone(), node, life)));
     }
 
     /// The node's engines are open.
@@ -212,11 +214,14 @@ impl World {
     }
 
     /// A task of the node panicked: the law says it must not, and the life is over.
-    pub(super) fn panicked(&mut self, node: NodeId, life: Life, message: &str) {
+    pub(super) fn panicked(&mut self, node: NodeId, life: Life, task: Task, panic: &Panic) {
         if !self.is_alive(node, life) {
             return;
         }
-        self.record(&Event::Panicked { node, life, message });
+        match panic {
+            Panic::Thread => self.record(&Event::ThreadStarted { node, life, task }),
+            Panic::Other(message) => self.record(&Event::Panicked { node, life, message }),
+        }
         self.die(node, Death::Process, None, REOPEN_AFTER_US);
     }
 

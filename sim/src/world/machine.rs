@@ -6,6 +6,8 @@
 use super::Shared;
 use super::slots::SlotKey;
 use super::tasks::{LifeState, Polled, ReadyTasks, TaskWorld};
+use crate::ledger::doer::{Doer, Task};
+use crate::run::Panic;
 use crate::units::{Life, NodeId};
 use futures_util::future::BoxFuture;
 use groundhog_engine::host::disk::{DiskAnswer, DiskError, DiskRequest, FileHandle};
@@ -42,10 +44,10 @@ impl SimMachine {
         Self { shared, node, life, state, ready, executor }
     }
 
-    /// Runs `task` on this machine, whatever the engine's view of it.
-    pub fn start(&self, task: BoxFuture<'static, ()>) {
-        let world = Arc::new(TaskOf { shared: self.shared.clone(), node: self.node, life: self.life });
-        let polled = Polled::new(task, world, Arc::clone(&self.state), Arc::clone(&self.ready));
+    /// Runs a task on this machine, whatever the engine's view of it.
+    pub fn start(&self, task: Task, run: BoxFuture<'static, ()>) {
+        let world = Arc::new(TaskOf { shared: self.shared.clone(), node: self.node, life: self.life, task });
+        let polled = Polled::new(run, world, Arc::clone(&self.state), Arc::clone(&self.ready));
         drop(self.executor.spawn(polled));
     }
 }
@@ -54,6 +56,7 @@ struct TaskOf {
     shared: Shared,
     node: NodeId,
     life: Life,
+    task: Task,
 }
 
 impl TaskWorld for TaskOf {
@@ -61,12 +64,16 @@ impl TaskWorld for TaskOf {
         self.shared.with(|world| world.struck_at_poll(self.node, self.life, poll));
     }
 
-    fn panicked(&self, message: String) {
+    fn panicked(&self, panic: Panic) {
         if self.shared.is_broken() {
-            self.shared.with(|world| world.fail(message));
+            self.shared.with(|world| world.fail(panic.to_string()));
         } else {
-            self.shared.with(|world| world.panicked(self.node, self.life, &message));
+            self.shared.with(|world| world.panicked(self.node, self.life, self.task, &panic));
         }
+    }
+
+    fn doer(&self) -> Doer {
+        Doer::Task { node: self.node, life: self.life, task: self.task }
     }
 }
 
@@ -86,11 +93,11 @@ impl Machine for SimMachine {
         }))
     }
 
-    fn spawn(&self, _name: &'static str, task: BoxFuture<'static, ()>) -> Result<(), Unscheduled> {
+    fn spawn(&self, name: &'static str, task: BoxFuture<'static, ()>) -> Result<(), Unscheduled> {
         if self.state.is_dead() {
             return Err(Unscheduled);
         }
-        self.start(task);
+        self.start(Task::Engine(name), task);
         Ok(())
     }
 

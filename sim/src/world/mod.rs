@@ -14,6 +14,7 @@ mod machine;
 pub mod network;
 mod node;
 mod observing;
+pub mod plants;
 pub mod processor;
 mod receiving;
 mod slots;
@@ -32,6 +33,7 @@ use self::disk_calls::DiskCallMeta;
 use self::faults::ActiveFaults;
 use self::lives::{NodeState, Status};
 use self::node::Identity;
+use self::plants::Planted;
 use self::slots::Slots;
 use self::tasks::ReadyTasks;
 use self::timeline::{Due, Timeline};
@@ -87,6 +89,9 @@ pub struct World {
     timers: Slots<Timer, ()>,
     quiesced: bool,
     ended: bool,
+    /// What was due last; kept only where somebody looks on who asks for it.
+    doing: &'static str,
+    planted: Option<Arc<Planted>>,
     flaws: Flaws,
     store_root: DiskPath,
     /// What the simulator said when it panicked.
@@ -103,6 +108,8 @@ pub struct Start {
     pub nodes: Vec<madsim::task::NodeId>,
     /// The executor.
     pub executor: madsim::runtime::Handle,
+    /// What is planted in it.
+    pub planted: Option<Arc<Planted>>,
 }
 
 impl World {
@@ -111,7 +118,7 @@ impl World {
     /// # Errors
     /// [`RunError::Plan`] when the plan cannot be.
     pub fn begin(start: Start, options: RunOptions) -> Result<Shared, RunError> {
-        let Start { plan, program, nodes: executor_nodes, executor } = start;
+        let Start { plan, program, nodes: executor_nodes, executor, planted } = start;
         let flaws = node::flaws_of(&plan.flaws).map_err(RunError::Plan)?;
         let traffic = Traffic::new(&plan, flaws).map_err(|error| RunError::Plan(error.to_string()))?;
         let crypto = node::crypto_of(&plan);
@@ -132,7 +139,7 @@ impl World {
             Mutex::new(World {
                 program,
                 shared: shared.clone(),
-                ready: ReadyTasks::new(options.poll_budget),
+                ready: ReadyTasks::new(options.poll_budget, ledger.asks_who()),
                 executor,
                 timeline: Timeline::default(),
                 nodes,
@@ -145,6 +152,8 @@ impl World {
                 timers: Slots::default(),
                 quiesced: false,
                 ended: false,
+                doing: "nothing was due yet",
+                planted,
                 flaws,
                 store_root: node::store_root(),
                 failure: None,
@@ -178,10 +187,14 @@ impl World {
         self.ended = true;
         let view = DiskView::new(&self.disks, &self.store_root);
         let now = self.timeline.now();
-        match cut {
+        let mut outcome = match cut {
             None => self.ledger.finish(now, &view),
             Some(_) => Outcome { cut, ..self.ledger.finish_cut(now, &view) },
+        };
+        if let Some(planted) = &self.planted {
+            planted.at_the_end(&mut outcome);
         }
+        outcome
     }
 
     /// Ends every life without an event: the run is over.

@@ -4,6 +4,7 @@
 
 use super::World;
 use super::view::DiskView;
+use crate::ledger::doer::Doer;
 use crate::ledger::event::Event;
 use crate::units::{Life, NodeId};
 use groundhog_engine::host::observe::{EngineEvent, Step};
@@ -13,6 +14,10 @@ impl World {
     pub(super) fn record(&mut self, event: &Event<'_>) {
         if self.ended {
             return;
+        }
+        if self.ready.asks_who() {
+            let doer = self.ready.at_work().unwrap_or(Doer::World(self.doing));
+            self.ledger.at_work(doer);
         }
         let view = DiskView::new(&self.disks, &self.store_root);
         self.ledger.record(self.timeline.now(), event, &view);

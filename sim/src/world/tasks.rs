@@ -1,9 +1,11 @@
 //! Every task of every node runs inside a [`Polled`]: counted, bounded, silenced once its life is over.
 //!
 //! Promise: the driver goes on exactly when no task is ready; a dead life's tasks run no more code; a panic of an engine
-//! is caught and told, and ends its life alone.
+//! is caught and told, and ends its life alone; tasks that go on and on without time moving are stopped, and named.
 
-use crate::run::panic_message;
+use crate::ledger::doer::Doer;
+use crate::outcome::{Cut, LastPoll};
+use crate::run::{Panic, caught};
 use futures_util::future::BoxFuture;
 use futures_util::task::AtomicWaker;
 use std::panic::AssertUnwindSafe;
@@ -12,21 +14,47 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
+/// Polls that tasks may use at one instant: far beyond what the largest plan needs, and about a second of real time.
+pub const POLLS_AT_ONE_INSTANT: u64 = 4_000_000;
+
 /// How many tasks are ready over all nodes, and who waits for there to be none.
 #[derive(Debug, Default)]
 pub struct ReadyTasks {
     ready: AtomicU64,
     polls: AtomicU64,
+    /// The poll at which it is enough: of the whole run, or of this instant if that comes first.
+    limit: AtomicU64,
     poll_budget: u64,
     exhausted: AtomicBool,
+    exhausted_by: Mutex<Option<Doer>>,
     idle: AtomicWaker,
+    asks_who: bool,
+    at_work: Mutex<Option<Doer>>,
 }
 
 impl ReadyTasks {
-    /// No task yet; at most `poll_budget` polls in all.
+    /// No task yet; at most `poll_budget` polls in all. With `asks_who` it knows which task is at work.
     #[must_use]
-    pub fn new(poll_budget: u64) -> Arc<Self> {
-        Arc::new(Self { poll_budget, ..Self::default() })
+    pub fn new(poll_budget: u64, asks_who: bool) -> Arc<Self> {
+        Arc::new(Self { poll_budget, asks_who, ..Self::default() })
+    }
+
+    /// Simulated time has moved: tasks may use polls anew.
+    pub fn time_moved(&self) {
+        let at_this_instant = self.polls.load(Ordering::Relaxed).saturating_add(POLLS_AT_ONE_INSTANT);
+        self.limit.store(at_this_instant.min(self.poll_budget), Ordering::Relaxed);
+    }
+
+    /// The task that is being polled, if any is and somebody asks for it.
+    #[must_use]
+    pub fn at_work(&self) -> Option<Doer> {
+        *self.at_work.lock().expect("no holder of this lock panics")
+    }
+
+    /// Whether somebody looks on who asks which task is at work.
+    #[must_use]
+    pub const fn asks_who(&self) -> bool {
+        self.asks_who
     }
 
     /// Completes once no task is ready.
@@ -53,10 +81,44 @@ impl ReadyTasks {
         self.exhausted.load(Ordering::Relaxed)
     }
 
-    /// The poll budget.
+    /// Why the run has to end, once polls are used up.
     #[must_use]
-    pub fn poll_budget(&self) -> u64 {
-        self.poll_budget
+    pub fn cut(&self) -> Option<Cut> {
+        if !self.exhausted() {
+            return None;
+        }
+        let by = self.exhausted_by.lock().expect("no holder of this lock panics");
+        let last = by.as_ref().and_then(LastPoll::of);
+        Some(if self.polls.load(Ordering::Relaxed) > self.poll_budget {
+            Cut::Polls { limit: self.poll_budget, last }
+        } else {
+            Cut::Livelock { limit: POLLS_AT_ONE_INSTANT, last }
+        })
+    }
+
+    /// Takes one poll; whether there was one left.
+    fn take_poll(&self, by: impl FnOnce() -> Doer) -> bool {
+        if self.exhausted() {
+            return false;
+        }
+        if self.polls.fetch_add(1, Ordering::Relaxed) < self.limit.load(Ordering::Relaxed) {
+            return true;
+        }
+        *self.exhausted_by.lock().expect("no holder of this lock panics") = Some(by());
+        self.exhausted.store(true, Ordering::Relaxed);
+        false
+    }
+
+    fn begins(&self, doer: impl FnOnce() -> Doer) {
+        if self.asks_who {
+            *self.at_work.lock().expect("no holder of this lock panics") = Some(doer());
+        }
+    }
+
+    fn ends(&self) {
+        if self.asks_who {
+            *self.at_work.lock().expect("no holder of this lock panics") = None;
+        }
     }
 
     fn enter(&self) {
@@ -115,8 +177,10 @@ impl LifeState {
 pub trait TaskWorld: Send + Sync + 'static {
     /// The poll that a fault of the plan names was reached.
     fn struck_at_poll(&self, poll: u64);
-    /// The task panicked with this message.
-    fn panicked(&self, message: String);
+    /// The task panicked.
+    fn panicked(&self, panic: Panic);
+    /// Which task this is.
+    fn doer(&self) -> Doer;
 }
 
 #[derive(Debug)]
@@ -165,11 +229,7 @@ impl Polled {
     }
 
     fn run(&mut self) -> Poll<()> {
-        let ready = &self.wake.ready;
-        if ready.polls.fetch_add(1, Ordering::Relaxed) >= ready.poll_budget {
-            ready.exhausted.store(true, Ordering::Relaxed);
-        }
-        if ready.exhausted() || self.life.is_dead() {
+        if !self.wake.ready.take_poll(|| self.world.doer()) || self.life.is_dead() {
             return Poll::Pending;
         }
         let poll = self.life.polls.fetch_add(1, Ordering::Relaxed);
@@ -184,7 +244,7 @@ impl Polled {
         match std::panic::catch_unwind(AssertUnwindSafe(|| inner.as_mut().poll(&mut context))) {
             Ok(poll) => poll,
             Err(payload) => {
-                self.world.panicked(panic_message(payload.as_ref()));
+                self.world.panicked(caught(payload.as_ref()));
                 Poll::Ready(())
             }
         }
@@ -204,10 +264,12 @@ impl Future for Polled {
         if self.wake.queued.swap(false, Ordering::Relaxed) {
             self.wake.ready.leave();
         }
+        self.wake.ready.begins(|| self.world.doer());
         let poll = self.run();
         if poll.is_ready() {
             self.inner = None;
         }
+        self.wake.ready.ends();
         self.wake.ready.tell_if_idle();
         poll
     }
@@ -219,7 +281,7 @@ impl Drop for Polled {
         let inner = self.inner.take();
         let dropped = std::panic::catch_unwind(AssertUnwindSafe(move || drop(inner)));
         if let Err(payload) = dropped {
-            self.world.panicked(panic_message(payload.as_ref()));
+            self.world.panicked(caught(payload.as_ref()));
         }
         if self.wake.queued.swap(true, Ordering::Relaxed) {
             self.wake.ready.leave();

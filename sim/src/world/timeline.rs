@@ -85,6 +85,29 @@ pub enum Due {
     End,
 }
 
+impl Due {
+    /// What happens then, for whoever asks why no task was at work.
+    #[must_use]
+    pub const fn word(&self) -> &'static str {
+        match self {
+            Self::Disk(_) => "the disk answers",
+            Self::Timer(_) => "a sleep or some work ends",
+            Self::Deliver { .. } => "a frame arrives",
+            Self::FrameGivenUp { .. } => "a lost frame is given up",
+            Self::Signal(_) => "a sender hears of a frame that arrived or was handled",
+            Self::Act { .. } => "the workload or an adversary acts",
+            Self::Copy { .. } => "the workload sends a further copy",
+            Self::GiveUp { .. } => "a caller gives up",
+            Self::FaultBegin { .. } => "a fault begins",
+            Self::FaultEnd { .. } => "a fault ends",
+            Self::Boot { .. } => "a node boots",
+            Self::CorrectClock { .. } => "a clock is corrected",
+            Self::Quiesce => "every fault ends",
+            Self::End => "the run ends",
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry {
     /// The time, and below it the order of scheduling: one comparison instead of two.

@@ -140,7 +140,10 @@ impl World {
             return None;
         }
         let queue = &mut self.workload.queues[node.index()][class.index()];
-        let job = queue.jobs.pop_front();
+        let job = match &self.planted {
+            None => queue.jobs.pop_front(),
+            Some(planted) => planted.take(&mut queue.jobs, &self.plan),
+        };
         if job.is_none() {
             queue.waker = Some(waker.clone());
         }
@@ -195,22 +198,7 @@ impl World {
 
     /// The burst that a message belongs to.
     pub(super) fn burst_of(&self, message: MessageId) -> &Burst {
-        let index = self.action_index(message);
-        match &self.plan.actions[index].act {
-            Act::Send(burst) => burst,
-            other => unreachable!("a message belongs to a burst, not to {other:?}"),
-        }
-    }
-
-    fn action_index(&self, message: MessageId) -> usize {
-        let actions = &self.plan.actions;
-        // Ids are places until actions are cut from a plan.
-        let place = message.action.0 as usize;
-        if actions.get(place).is_some_and(|action| action.id == message.action) {
-            return place;
-        }
-        let found = actions.binary_search_by_key(&message.action, |action| action.id);
-        found.expect("actions stand in order of id, and the message names one")
+        burst_of(&self.plan, message)
     }
 
     /// What a dead life still had to send is lost.
@@ -228,6 +216,24 @@ impl World {
         for message in in_hand {
             self.record(&Event::NotSent { message, node, cause: LossCause::SenderCrash });
         }
+    }
+}
+
+/// The burst of a plan that a message belongs to.
+pub(super) fn burst_of(plan: &Plan, message: MessageId) -> &Burst {
+    let actions = &plan.actions;
+    // Ids are places until actions are cut from a plan.
+    let place = message.action.0 as usize;
+    let action = match actions.get(place).filter(|action| action.id == message.action) {
+        Some(action) => action,
+        None => {
+            let found = actions.binary_search_by_key(&message.action, |action| action.id);
+            &actions[found.expect("actions stand in order of id, and the message names one")]
+        }
+    };
+    match &action.act {
+        Act::Send(burst) => burst,
+        other => unreachable!("a message belongs to a burst, not to {other:?}"),
     }
 }
 

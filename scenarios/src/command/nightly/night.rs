@@ -15,10 +15,9 @@ use crate::corpus::{self, Account, Entry};
 use crate::exit::Exit;
 use crate::print::block::{Failure, FailureKind};
 use crate::shrinking::Watch;
-use crate::simulate::{Laws, Manner};
+use crate::simulate::Manner;
 use crate::target::Target;
 use groundhog_engine::flaws::Flaw;
-use groundhog_sim::run::POLL_BUDGET;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
@@ -171,7 +170,7 @@ impl Night<'_> {
     }
 
     fn manner(&self) -> Manner {
-        Manner { laws: Laws::All, max_polls: POLL_BUDGET, stop: Arc::clone(&self.stop) }
+        Manner::plain(Arc::clone(&self.stop))
     }
 
     /// Everything that failed or was left out.

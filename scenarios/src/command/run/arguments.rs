@@ -5,9 +5,10 @@ use crate::campaign::monitor::Bounds;
 use crate::command::CallError;
 use crate::print::quote::quote;
 use crate::shrinking::Budget;
-use crate::simulate::Laws;
+use crate::simulate::{self, Laws};
 use crate::target::{Source, Target, TargetError};
 use clap::Args;
+use groundhog_sim::run::Plant;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -63,6 +64,9 @@ pub struct Arguments {
     /// Real time that one run may take.
     #[arg(long, value_name = "TIME", default_value = WATCHDOG, value_parser = time)]
     pub watchdog: Duration,
+    /// Plant what must never be in a run, to examine the examination; `groundhog list plants` names them.
+    #[arg(long, value_name = "ID", value_parser = simulate::plant, hide = true)]
+    pub plant: Option<Plant>,
 }
 
 /// The memory that a process may hold unless it is told otherwise, in MiB.
@@ -169,6 +173,9 @@ impl Arguments {
         }
         if Ok(self.watchdog) != time(WATCHDOG) {
             words.extend(["--watchdog".to_owned(), format!("{}ms", self.watchdog.as_millis())]);
+        }
+        if let Some(plant) = self.plant {
+            words.extend(["--plant".to_owned(), plant.id().to_owned()]);
         }
         if self.check {
             words.push("--check".to_owned());

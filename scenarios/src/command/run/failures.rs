@@ -1,10 +1,12 @@
 //! What of a tally is a failure.
 
+use super::differs;
 use crate::campaign::monitor::Reason;
 use crate::campaign::tally::{Lane, Tally};
 use crate::print::block::{Failure, FailureKind};
-use groundhog_reports::{ScenarioFacts, Totals};
-use groundhog_sim::outcome::{Cut, Violation};
+use crate::print::text;
+use groundhog_reports::{ScenarioFacts, Totals, count};
+use groundhog_sim::outcome::{Cut, LastPoll, Violation};
 use groundhog_sim::units::SimTime;
 
 /// Who knows commands and pages.
@@ -39,9 +41,8 @@ pub fn of(
         failures
             .extend(of_runs(lane).into_iter().map(|(kind, what, saw, seed)| failure(kind, &what, saw, seed)));
         for cut in lane.totals.cuts.values() {
-            // What the monitor stopped is told below, once.
             // Why the monitor stopped everything is told once, below.
-            if reason.is_none() || matches!(cut.first, Cut::Polls { .. }) {
+            if reason.is_none() || matches!(cut.first, Cut::Polls { .. } | Cut::Livelock { .. }) {
                 let (what, saw) = cut_words(&cut.first, &lane.totals);
                 failures.push(failure(FailureKind::Cut, what, saw, cut.first_seed));
             }
@@ -73,21 +74,9 @@ fn of_runs(lane: &Lane) -> Vec<(FailureKind, String, String, u64)> {
         failures.push((FailureKind::Defect, "groundhog itself".to_owned(), why.clone(), *seed));
     }
     if let Some((seed, difference)) = &lane.differs {
-        let saw = match &difference.event {
-            None => format!("another process gave fingerprint {}", difference.other_fingerprint),
-            Some(event) => {
-                let side = |side: &Option<groundhog_sim::ledger::compare::RecordedEvent>| {
-                    side.as_ref().map_or_else(|| "nothing".to_owned(), |event| event.line.trim().to_owned())
-                };
-                format!(
-                    "event {} differs\n  here     {}\n  there    {}",
-                    event.index,
-                    side(&event.left),
-                    side(&event.right)
-                )
-            }
-        };
-        failures.push((FailureKind::Differs, "not deterministic".to_owned(), saw, *seed));
+        let whose = format!("{} seed {seed}", lane.totals.scenario);
+        let (what, saw) = differs::words(difference, &whose, usize::from(text::width()));
+        failures.push((FailureKind::Differs, what.to_owned(), saw, *seed));
     }
     failures
 }
@@ -104,7 +93,13 @@ pub fn saw(violation: &Violation) -> String {
 fn cut_words(cut: &Cut, totals: &Totals) -> (&'static str, String) {
     let scenario = &totals.scenario;
     match cut {
-        Cut::Polls { limit } => ("polls", format!("a run of {scenario} used more than {limit} polls")),
+        Cut::Polls { limit, last } => {
+            ("polls", format!("{scenario}: more than {} polls{}", count(*limit), last_poll(last.as_ref())))
+        }
+        Cut::Livelock { limit, last } => (
+            "livelock",
+            format!("{scenario}: {} polls while time stood still{}", count(*limit), last_poll(last.as_ref())),
+        ),
         Cut::Memory { limit_bytes } => {
             ("memory", format!("a run of {scenario} held more than {limit_bytes} bytes"))
         }
@@ -113,6 +108,14 @@ fn cut_words(cut: &Cut, totals: &Totals) -> (&'static str, String) {
         }
         Cut::Interrupted => ("interrupted", format!("a run of {scenario} was stopped")),
     }
+}
+
+/// On lines of their own, as the rest of the block.
+fn last_poll(last: Option<&LastPoll>) -> String {
+    let words = |LastPoll { node, life, task }: &LastPoll| {
+        format!("\n  node     {}, life {}\n  task     {task}", node.0, life.0)
+    };
+    last.map_or_else(String::new, words)
 }
 
 fn stopped(reason: &Reason, tally: &Tally, pointers: &Pointers<'_>) -> Failure {

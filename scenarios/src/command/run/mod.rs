@@ -1,16 +1,19 @@
 //! `groundhog run`: plans are drawn, run and judged; what came of them is printed, and written where it is asked for.
 
 mod arguments;
+mod differs;
 mod failures;
 mod report;
 mod shrinks;
 
 pub use arguments::{Arguments, joined, program, time};
+pub use failures::{Pointers, of as failures_of};
+pub use report::unkept_marks;
 
 use super::CallError;
 use crate::campaign::monitor::{self, Monitor};
 use crate::campaign::tally::Tally;
-use crate::campaign::{Campaign, Ended};
+use crate::campaign::{Campaign, Checked, Ended};
 use crate::exit::Exit;
 use crate::print::block::{self, Failure};
 use crate::print::text;
@@ -36,12 +39,14 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let (stop, interrupts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU8::new(0)));
     monitor::count_interrupts(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
     let monitor = Monitor::new(arguments.bounds(), Arc::clone(&stop), Arc::clone(&interrupts));
-    let manner = Manner { laws: arguments.laws, max_polls: arguments.max_polls, stop };
+    let (laws, max_polls, plant) = (arguments.laws, arguments.max_polls, arguments.plant);
+    let manner = Manner { laws, max_polls, stop, plant };
     let seeds = arguments.series();
     let only = seeds.is_one() && targets.len() == 1;
+    let check = if arguments.check { Checked::Always } else { Checked::Never };
     let tally = Mutex::new(Tally::new(targets.iter().map(target::Target::scenario), only));
     let campaign =
-        Campaign { targets, seeds, flaws, jobs: arguments.threads(), manner, check: arguments.check };
+        Campaign { targets, seeds, flaws, jobs: arguments.threads(), manner, check };
     let report = Report { arguments, campaign: &campaign, began: Instant::now() };
     watched(&report, &tally, &monitor);
     let tally = tally.into_inner().expect("the tally's holders do not panic");

@@ -39,6 +39,14 @@ pub struct Report<'a> {
     pub began: Instant,
 }
 
+/// The marks that the seeds of one scenario owe, each with its share; none while they are too few to judge.
+pub fn unkept_marks(totals: &Totals) -> BTreeMap<String, u64> {
+    if totals.seeds < SEEDS_FOR_MARKS {
+        return BTreeMap::new();
+    }
+    names::marks_due(&totals.scenario, totals.seeds)
+}
+
 type Pages = BTreeMap<(usize, u64), PathBuf>;
 
 impl Report<'_> {
@@ -51,7 +59,7 @@ impl Report<'_> {
     ) -> Result<Exit, CallError> {
         let facts = self.facts(tally, reason);
         let (summary, pages) = match &tally.only {
-            Some((plan, outcome)) => self.of_one(plan, outcome)?,
+            Some((plan, outcome)) => self.of_one(tally, plan, outcome)?,
             None => self.of_many(tally, &facts)?,
         };
         text::out(&summary);
@@ -97,26 +105,22 @@ impl Report<'_> {
         let lanes = tally.lanes.iter().zip(&self.campaign.targets);
         lanes
             .map(|(lane, target)| {
-                let judged = whole && target.pristine && lane.totals.seeds >= SEEDS_FOR_MARKS;
-                let marks = if judged {
-                    names::marks_due(&lane.totals.scenario, lane.totals.seeds)
-                } else {
-                    BTreeMap::new()
-                };
+                let judged = whole && target.pristine;
+                let marks = if judged { unkept_marks(&lane.totals) } else { BTreeMap::new() };
                 ScenarioFacts { totals: lane.totals.clone(), marks }
             })
             .collect()
     }
 
-    fn of_one(&self, plan: &Plan, outcome: &Outcome) -> Result<(String, Pages), CallError> {
-        let facts = self.run_facts(0, plan);
+    fn of_one(&self, tally: &Tally, plan: &Plan, outcome: &Outcome) -> Result<(String, Pages), CallError> {
+        let facts = self.run_facts(tally, 0, plan);
         let mut pages = Pages::new();
         if let Some(folder) = &self.arguments.out {
             let written = groundhog_reports::write_run(folder, plan, outcome, &facts)?;
             pages.insert((0, plan.seed), written.page);
         }
         let summary = if self.arguments.json {
-            utf8(groundhog_reports::run_summary(plan, outcome, &Totals::of(plan, outcome), &facts)?)
+            utf8(groundhog_reports::run_summary(plan, outcome, &facts.totals(plan, outcome), &facts)?)
         } else {
             groundhog_reports::terminal(plan, outcome, &facts, text::width(), text::colour())
         };
@@ -164,16 +168,22 @@ impl Report<'_> {
                 let plan = self.campaign.targets[target].plan(seed, &self.campaign.flaws);
                 let outcome = simulate::simulate(&plan, &self.campaign.manner)?;
                 let own = folder.join(format!("{}-{seed}", plan.scenario));
-                let written =
-                    groundhog_reports::write_run(&own, &plan, &outcome, &self.run_facts(target, &plan))?;
+                let written = groundhog_reports::write_run(
+                    &own,
+                    &plan,
+                    &outcome,
+                    &self.run_facts(tally, target, &plan),
+                )?;
                 pages.insert((target, seed), written.page);
             }
         }
         Ok(pages)
     }
 
-    fn run_facts(&self, target: usize, plan: &Plan) -> RunFacts {
+    fn run_facts(&self, tally: &Tally, target: usize, plan: &Plan) -> RunFacts {
+        let differs = tally.lanes[target].differs.as_ref();
         RunFacts {
+            differs: differs.is_some_and(|(seed, _)| *seed == plan.seed),
             version: VERSION.to_owned(),
             repeat: self.arguments.repeat(&self.campaign.targets[target], plan.seed),
             real: self.began.elapsed(),

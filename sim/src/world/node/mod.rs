@@ -11,7 +11,9 @@ pub use identity::Identity;
 
 use super::disk::{Disk, DiskConfig};
 use super::machine::SimMachine;
+use super::plants::Planted;
 use super::{Shared, World};
+use crate::ledger::doer::Task;
 use crate::plan::Plan;
 use crate::units::{Life, NodeId};
 use groundhog_engine::flaws::{Flaw, Flaws};
@@ -49,6 +51,7 @@ pub struct LifeContext {
     crypto: Crypto,
     lifetime_ms: u64,
     handler_ns: u64,
+    planted: Option<Arc<Planted>>,
 }
 
 /// The engine's flaws, by the ids that a plan names.
@@ -108,10 +111,11 @@ pub async fn live(shared: Shared, host: Host, machine: SimMachine, node: NodeId,
             crypto: crypto_of(&world.plan),
             lifetime_ms: world.plan.engines.transaction_lifetime_ms,
             handler_ns: world.plan.profile.costs.handler_ns,
+            planted: world.planted.clone(),
         }
     }));
     for class in Class::ALL {
-        context.machine.start(Box::pin(sender::run(Arc::clone(&context), class)));
+        context.machine.start(Task::Sender(class), Box::pin(sender::run(Arc::clone(&context), class)));
     }
     shared.with(|world| world.ready(node, life));
     loop {
@@ -120,7 +124,8 @@ pub async fn live(shared: Shared, host: Host, machine: SimMachine, node: NodeId,
             opened.map_or(Poll::Pending, Poll::Ready)
         })
         .await;
-        context.machine.start(Box::pin(lane::run(Arc::clone(&context), peer, class)));
+        let reader = Task::Reader { peer, class };
+        context.machine.start(reader, Box::pin(lane::run(Arc::clone(&context), peer, class)));
     }
 }
 

@@ -130,6 +130,9 @@ fn refused(context: &LifeContext, job: &Job, error: &ReserveError) {
 
 async fn sign_and_push(context: &LifeContext, job: &Job, sequence: Sequence) {
     let (node, life, message) = (context.node, context.life, job.message);
+    if let Some(planted) = &context.planted {
+        planted.before_signing().await;
+    }
     let (destination, origin, signer) = context.shared.with(|world| {
         if world.is_alive(node, life) {
             let answer = Some(sequence);
