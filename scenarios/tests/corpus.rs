@@ -66,7 +66,18 @@ fn a_kept_plan_whose_law_no_longer_sees_its_flaw_fails_and_its_command_fails_aga
     let plan = plan(folder.path(), "early-release");
     let corpus = folder.path().join("corpus");
     let at = corpus.display().to_string();
-    groundhog(&["keep", &plan, "--reason", "a test", "--corpus", &at, "--law", "commit/release", "--name", "x"]);
+    groundhog(&[
+        "keep",
+        &plan,
+        "--reason",
+        "a test",
+        "--corpus",
+        &at,
+        "--law",
+        "commit/release",
+        "--name",
+        "x",
+    ]);
     let text = std::fs::read_to_string(corpus.join("x.toml")).expect("it was written");
     std::fs::write(corpus.join("x.toml"), text.replace("commit/release", "streams/one-digest"))
         .expect("a file");

@@ -76,11 +76,12 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
         print_failures(&[interrupted(arguments, 0)], arguments.json);
         std::process::exit(i32::from(Exit::Cut.code()));
     };
-    let examined = examine_all(&flaws, &terms, jobs, &Watch { interrupts: &interrupts, give_up: &give_up }, |case| {
-        if !arguments.json {
-            text::out(&told(case, usize::from(text::width())));
-        }
-    });
+    let examined =
+        examine_all(&flaws, &terms, jobs, &Watch { interrupts: &interrupts, give_up: &give_up }, |case| {
+            if !arguments.json {
+                text::out(&told(case, usize::from(text::width())));
+            }
+        });
     let cases = examined?;
     if arguments.json {
         text::out(&format!("{}\n", serde_json::to_string_pretty(&cases)?));
@@ -209,7 +210,7 @@ fn told(case: &Case, width: usize) -> String {
     let also = case.also();
     if !also.is_empty() {
         let also = format!("           also breaks {}", also.join(", "));
-        let _ = writeln!(text, "           {}", text::wrapped(also.trim(), width.saturating_sub(11), 13));
+        let _ = writeln!(text, "           {}", text::wrapped(also.trim(), width, 13));
     }
     text
 }
@@ -219,6 +220,9 @@ fn seeds_of(trial: &Trial) -> String {
     let starts = trial.seeds.len();
     match (trial.median(), known.iter().min(), known.iter().max()) {
         (Some(median), Some(least), Some(most)) if known.len() == starts && starts > 1 => {
+            if least == most {
+                return format!("after {} from each of {starts} starts", counted(median, "seed"));
+            }
             format!("median {median} of {starts} starts, {least} to {most} seeds")
         }
         (Some(median), ..) if starts == 1 => format!("after {}", counted(median, "seed")),
@@ -237,13 +241,20 @@ fn summary(cases: &[Case], arguments: &Arguments, took: Duration) -> String {
         took.as_secs_f64()
     );
     if let Some((median, flaw)) = slowest {
-        let _ = writeln!(text, "  slowest  {flaw}, {} of {} allowed", counted(median, "seed"), arguments.seeds);
+        let _ =
+            writeln!(text, "  slowest  {flaw}, {} of {} allowed", counted(median, "seed"), arguments.seeds);
     }
-    let shrunk: Vec<usize> =
-        cases.iter().filter_map(|case| Some(case.shrunk.as_ref()?.actions + case.shrunk.as_ref()?.faults)).collect();
+    let shrunk: Vec<usize> = cases
+        .iter()
+        .filter_map(|case| Some(case.shrunk.as_ref()?.actions + case.shrunk.as_ref()?.faults))
+        .collect();
     if !shrunk.is_empty() {
         let small = shrunk.iter().filter(|size| **size <= 10).count();
-        let _ = writeln!(text, "  shrunk   {small} of {} to at most 10 actions and faults together", shrunk.len());
+        let _ = writeln!(
+            text,
+            "  shrunk   {small} of {} to at most 10 actions and faults together",
+            shrunk.len()
+        );
     }
     text
 }
@@ -262,8 +273,7 @@ pub fn failures(cases: &[Case], repeat: &dyn Fn(&Case) -> String) -> Vec<Failure
 }
 
 fn wrong(case: &Case) -> String {
-    let missing: Vec<&str> =
-        case.trials().filter(|trial| !trial.convicts()).map(|trial| trial.law).collect();
+    let missing: Vec<&str> = case.trials().filter(|trial| !trial.convicts()).map(|trial| trial.law).collect();
     match (case.verdict(), case.broken_without, &case.not_shrunk) {
         (Verdict::Survives, ..) => format!("is not seen by {}", missing.join(" and ")),
         (Verdict::FallsToAnother, ..) => {
@@ -283,7 +293,11 @@ fn interrupted(arguments: &Arguments, left: usize) -> Failure {
     Failure {
         kind: FailureKind::Cut,
         what: "interrupted".to_owned(),
-        saw: if left == 0 { "before it was done".to_owned() } else { format!("{left} flaws were not examined") },
+        saw: if left == 0 {
+            "before it was done".to_owned()
+        } else {
+            format!("{left} flaws were not examined")
+        },
         shrunk: None,
         see: None,
         repeat: Some(arguments.repeat(&flaws)),

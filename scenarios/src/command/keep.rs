@@ -52,9 +52,9 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let name = arguments.name.clone().unwrap_or_else(|| corpus::name_of(&plan, &law));
     let path = corpus::keep(&arguments.corpus, &name, &plan, &law, &arguments.reason)?;
     let expects = if plan.flaws.is_empty() {
-        "every law to hold".to_owned()
+        format!("{law} to hold")
     } else {
-        format!("{law} to break with its flaws, and every law to hold without them")
+        format!("{law} to break with its flaws and to hold without them")
     };
     text::out(&format!(
         "KEPT     {}\n  law      {law}\n  reason   {}\n  expects  {expects}, under 16 schedule seeds\n",

@@ -244,7 +244,9 @@ fn told<'a>(small: &'a Small, path: &Path) -> Told<'a> {
 
 fn stopped(arguments: &Arguments, cut: &Cut) -> Exit {
     let saw = match cut {
-        Cut::Polls { limit, .. } => format!("its run used more than {limit} polls: what it breaks is not known"),
+        Cut::Polls { limit, .. } => {
+            format!("its run used more than {limit} polls: what it breaks is not known")
+        }
         other => format!("its run was cut short ({other:?}): what it breaks is not known"),
     };
     let failure = Failure {

@@ -166,7 +166,11 @@ mod tests {
             (case(broke(), Some(never()), &["outcome", "other"]), Verdict::FallsToAnother),
             (case(never(), None, &[]), Verdict::Survives),
         ] {
-            assert_eq!((case.verdict(), case.is_well()), (verdict, verdict == Verdict::Convicted), "{case:?}");
+            assert_eq!(
+                (case.verdict(), case.is_well()),
+                (verdict, verdict == Verdict::Convicted),
+                "{case:?}"
+            );
         }
         let mut unsound = case(broke(), None, &["outcome"]);
         unsound.broken_without = Some(3);

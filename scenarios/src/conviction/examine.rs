@@ -106,7 +106,8 @@ impl Examination<'_> {
                     seeds[place] = Some(seed - first + 1);
                     trial.saw.get_or_insert_with(|| violation.saw.clone());
                     if place == 0 && self.first_failing.is_none() {
-                        self.first_failing = Some((plan_of(self.target, seed, &[self.flaw]), outcome.fingerprint));
+                        self.first_failing =
+                            Some((plan_of(self.target, seed, &[self.flaw]), outcome.fingerprint));
                     }
                 }
             }

@@ -1,7 +1,7 @@
 //! Plans that once failed, kept: what each must show, and whether it still does.
 //!
 //! Promise: an entry is two files, the plan as it ran (`NAME.json`) and why it was kept (`NAME.toml`), and both are needed.
-//! A plan with flaws must still break its law; without them, and where there are none, every law must hold.
+//! A plan with flaws must still break its law; without them, and where there are none, that law must hold.
 
 mod examine;
 mod run;

@@ -51,8 +51,8 @@ pub fn default_folder() -> PathBuf {
 
 /// The name of a plan that breaks `law`, unless its keeper gives another.
 pub fn name_of(plan: &Plan, law: &str) -> String {
-    let what = plan.flaws.first().map_or(law, String::as_str);
-    format!("{}-{}-{}", what.replace('/', "-"), plan.scenario, plan.seed)
+    let flaws: String = plan.flaws.iter().map(|flaw| format!("{flaw}-")).collect();
+    format!("{flaws}{}-{}-{}", law.replace('/', "-"), plan.scenario, plan.seed)
 }
 
 /// Every kept plan, in order of name; none where the folder does not exist.
@@ -95,13 +95,7 @@ fn read_entry(path: &Path) -> Result<Entry, CorpusError> {
 }
 
 /// Keeps a plan. Keeping the same plan again renews why it is kept.
-pub fn keep(
-    folder: &Path,
-    name: &str,
-    plan: &Plan,
-    law: &str,
-    reason: &str,
-) -> Result<PathBuf, CorpusError> {
+pub fn keep(folder: &Path, name: &str, plan: &Plan, law: &str, reason: &str) -> Result<PathBuf, CorpusError> {
     let path = folder.join(format!("{name}.json"));
     if let Ok(text) = std::fs::read_to_string(&path)
         && Plan::from_json(&text).is_ok_and(|kept| kept != *plan)

@@ -180,8 +180,7 @@ impl Night<'_> {
         let mut failures = Vec::new();
         if let Some(account) = &done.corpus {
             let folder = &self.arguments.corpus;
-            failures
-                .extend(account.failures(&|entry| crate::command::corpus::repeat(folder, &entry.name)));
+            failures.extend(account.failures(&|entry| crate::command::corpus::repeat(folder, &entry.name)));
             failures.extend((account.left > 0).then(|| corpus::left(account.left, folder)));
         }
         failures.extend(convict::failures(&done.cases, &|case| {

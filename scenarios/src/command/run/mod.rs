@@ -45,8 +45,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let only = seeds.is_one() && targets.len() == 1;
     let check = if arguments.check { Checked::Always } else { Checked::Never };
     let tally = Mutex::new(Tally::new(targets.iter().map(target::Target::scenario), only));
-    let campaign =
-        Campaign { targets, seeds, flaws, jobs: arguments.threads(), manner, check };
+    let campaign = Campaign { targets, seeds, flaws, jobs: arguments.threads(), manner, check };
     let report = Report { arguments, campaign: &campaign, began: Instant::now() };
     watched(&report, &tally, &monitor);
     let tally = tally.into_inner().expect("the tally's holders do not panic");
