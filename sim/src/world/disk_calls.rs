@@ -28,6 +28,8 @@ pub struct DiskCallMeta {
     strike: Option<(usize, Phase)>,
     /// Stuck: not answered before this fault ends.
     stuck: Option<FaultId>,
+    /// It takes longer than it would without faults.
+    slow: bool,
 }
 
 impl DiskCallMeta {
@@ -47,8 +49,8 @@ impl World {
         let operation = operation_of(&request);
         let strike = self.strike_at_operation(node, life, number);
         let effect = self.disk_effect(node, life, number, operation);
-        let latency_ns =
-            self.disk_latency_ns(node, life, number, &request).saturating_mul(effect.slow_factor);
+        let base_ns = base_latency_ns(&self.plan.profile.disk_latency, &request);
+        let latency_ns = self.disk_latency_ns(node, life, number, base_ns).saturating_mul(effect.slow_factor);
         let key = self.disk_answers.open(DiskCallMeta {
             node,
             life,
@@ -59,6 +61,7 @@ impl World {
             fault: effect.fault,
             strike,
             stuck: effect.stuck,
+            slow: effect.slow_factor > 1,
         });
         if let Some((index, Phase::Before)) = strike {
             self.disk_answers.free(key);
@@ -180,11 +183,22 @@ impl World {
         }
     }
 
-    /// No fault strikes what is still under way: it succeeds in its time, and nobody dies of it.
+    /// No fault strikes what is still under way: it succeeds, and nobody dies of it; what was slowed takes no longer than
+    /// if it began now.
     pub(super) fn spare_disk_calls(&mut self) {
         for meta in self.disk_answers.every_meta() {
             meta.fault = None;
             meta.strike = None;
+        }
+        let slowed = self.disk_answers.open_slots().filter(|(_, meta)| meta.slow && meta.stuck.is_none());
+        let slowed: Vec<SlotKey> = slowed.map(|(key, _)| key).collect();
+        for key in slowed {
+            let Some(meta) = self.disk_answers.meta(key) else { continue };
+            let (node, life, number) = (meta.node, meta.life, meta.number);
+            let base_ns = base_latency_ns(&self.plan.profile.disk_latency, &meta.request);
+            // Whichever of the two times is earlier counts.
+            let at = self.now().plus_ns(self.disk_latency_ns(node, life, number, base_ns));
+            self.timeline.at(at, Due::Disk(key));
         }
     }
 
@@ -196,13 +210,12 @@ impl World {
         });
     }
 
-    fn disk_latency_ns(&mut self, node: NodeId, life: Life, number: u64, request: &DiskRequest) -> u64 {
-        let latency = self.plan.profile.disk_latency;
-        let base = base_latency_ns(&latency, request);
-        let span = u128::from(base) * u128::from(latency.jitter_per_mille) / 1_000;
+    fn disk_latency_ns(&self, node: NodeId, life: Life, number: u64, base_ns: u64) -> u64 {
+        let jitter_per_mille = self.plan.profile.disk_latency.jitter_per_mille;
+        let span = u128::from(base_ns) * u128::from(jitter_per_mille) / 1_000;
         let span = u64::try_from(span).expect("a latency in nanoseconds is below 2^64");
         let words = [node.0.into(), life.0.into(), number];
-        base + Draws::new(self.plan.seed).draw(Purpose::DiskLatency, words).below(span + 1)
+        base_ns + Draws::new(self.plan.seed).draw(Purpose::DiskLatency, words).below(span + 1)
     }
 }
 

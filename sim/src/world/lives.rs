@@ -236,7 +236,9 @@ impl World {
         let now = self.now();
         let change = self.node(node).clock.quiesce(now);
         self.clock_changed(node, change);
-        self.node(node).processor.heal_all();
+        let sooner = self.node(node).processor.heal_all(now);
+        self.hasten_charges(node, &sooner);
+        self.disks[node.index()].heal();
         if self.disks[node.index()].is_read_only() && self.nodes[node.index()].status != Status::Down {
             self.die(node, Death::Process, None, 0);
         }

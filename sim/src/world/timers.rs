@@ -5,10 +5,10 @@
 
 use super::World;
 use super::machine::Begun;
-use super::processor::cost_ns;
+use super::processor::{Charged, cost_ns};
 use super::slots::SlotKey;
 use super::timeline::Due;
-use crate::units::{Life, NodeId};
+use crate::units::{Life, NodeId, SimTime};
 use groundhog_engine::host::Work;
 use groundhog_engine::streams::key::Class;
 use groundhog_engine::units::{MonotonicNs, WallMs};
@@ -29,8 +29,8 @@ pub struct Timer {
 enum TimerKind {
     /// Ends when the node's monotonic clock reaches this.
     Sleep(MonotonicNs),
-    /// Ends at a true time.
-    Charge,
+    /// Ends when the processors have done what they were charged with under this number.
+    Charge(u64),
     /// Ends when no stall of the class is on.
     Stall(Class),
 }
@@ -83,10 +83,25 @@ impl World {
             return Begun::Over;
         }
         let now = self.now();
-        let until = self.node(node).processor.occupy(now, ns);
-        let key = self.timers.open(Timer { node, life, kind: TimerKind::Charge });
+        let Charged { number, until } = self.node(node).processor.occupy(now, ns);
+        let key = self.timers.open(Timer { node, life, kind: TimerKind::Charge(number) });
         self.timeline.at(until, Due::Timer(key));
         Begun::At(key)
+    }
+
+    /// Work is done sooner than it was to be: who waits for it is told then.
+    pub(super) fn hasten_charges(&mut self, node: NodeId, sooner: &[Charged]) {
+        let mut due: Vec<(SimTime, SlotKey)> = Vec::new();
+        for (key, timer) in self.timers.open_slots() {
+            if let (true, TimerKind::Charge(number)) = (timer.node == node, &timer.kind) {
+                let place = sooner.binary_search_by_key(number, |work| work.number);
+                due.extend(place.map(|place| (sooner[place].until, key)).ok());
+            }
+        }
+        due.sort_unstable();
+        for (at, key) in due {
+            self.timeline.at(at, Due::Timer(key));
+        }
     }
 
     /// Waits until no handler stall of the class is on.

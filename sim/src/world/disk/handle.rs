@@ -77,6 +77,15 @@ impl Handles {
         open.map(|(index, (generation, _))| handle(index as u32, *generation)).collect()
     }
 
+    /// No handle is told of a failed flush any more.
+    pub(super) fn forgive(&mut self) {
+        for (_, file) in &mut self.slots {
+            if let Some(file) = file {
+                file.owes_error = false;
+            }
+        }
+    }
+
     /// Tells every other handle on `inode` at its next flush that one failed.
     pub(super) fn owe_error(&mut self, inode: u32, told: FileHandle) {
         let told = told.0 as u32;

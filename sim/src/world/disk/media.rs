@@ -48,6 +48,13 @@ impl Disk {
         true
     }
 
+    /// Every fault ends (quiescence): each sector is readable again, with what was written there, and nobody is told any
+    /// more of a flush that failed before. What was damaged otherwise stays so.
+    pub fn heal(&mut self) {
+        self.mend_sectors();
+        self.handles.forgive();
+    }
+
     /// Makes every sector readable again, with what was written there.
     pub fn mend_sectors(&mut self) {
         let tag = self.tag;
