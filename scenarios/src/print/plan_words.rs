@@ -78,8 +78,11 @@ fn sent(burst: &Burst) -> String {
         text.push_str(&apart);
     }
     if burst.copies > 1 {
-        let (copies, every) = (burst.copies, time(burst.copy_every_us));
-        text.push_str(&format!(", {copies} copies every {every}"));
+        let every = match burst.copy_every_us {
+            0 => "at once".to_owned(),
+            every_us => format!("every {}", time(every_us)),
+        };
+        text.push_str(&format!(", {} copies {every}", burst.copies));
     }
     for (every, what) in
         [(burst.cancel_reserve_every, "reservation"), (burst.cancel_admit_every, "admission")]
@@ -215,7 +218,7 @@ fn disk_fault(node: NodeId, fault: DiskFault, operations: &[DiskOperation], skip
 /// What a fault strikes that names no operations: all that it can strike.
 const fn struck(fault: DiskFault) -> &'static str {
     match fault {
-        DiskFault::Error => "operation but a flush",
+        DiskFault::Error => "operation other than a flush",
         DiskFault::NoSpace => "operation that needs space",
         DiskFault::FailedFlush => "flush of a file",
         DiskFault::FailedDirectoryFlush { .. } => "flush of a directory",
