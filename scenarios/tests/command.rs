@@ -153,9 +153,11 @@ fn the_command_of_the_failure_block_repeats_the_failure_when_pasted() {
         "early-release",
         "--set",
         "load.copies={ min = 1, max = 2 }",
+        "--no-shrink",
     ]);
     assert_eq!(first.status.code(), Some(1), "{}", out(&first));
     let text = out(&first);
+    assert!(!text.contains("shrunk"), "{text}");
     let block: Vec<&str> = text.lines().rev().take_while(|line| !line.is_empty()).collect();
     let repeat = block[0].trim().strip_prefix("repeat   ").unwrap_or_else(|| panic!("{text}"));
     let failed =

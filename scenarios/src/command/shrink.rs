@@ -94,7 +94,7 @@ impl From<Size> for Sizes {
 /// Shrinks it.
 pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let plan = read(&arguments.plan)?;
-    let (folder, stem) = place(arguments)?;
+    let Place { file, folder, stem } = place(arguments)?;
     groundhog_reports::probe(&folder).map_err(CallError::Out)?;
     let interrupts = Arc::new(AtomicU8::new(0));
     monitor::count_interrupts(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
@@ -116,8 +116,8 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let watch = Watch { interrupts: &interrupts, give_up: &give_up };
     match shrinking::shrink(&plan, law, Some(outcome.fingerprint), &budget, &watch) {
         Ok(small) => {
-            let path = small.write(&folder, &stem, Vec::new())?;
-            tell(arguments, &plan, &small, &path)
+            small.write(&folder, &stem, Vec::new())?;
+            tell(arguments, &plan, &small, &file)
         }
         Err(ShrinkError::Cut(cut)) => Ok(stopped(arguments, &cut)),
         Err(ShrinkError::Run(error)) => Err(error.into()),
@@ -135,8 +135,15 @@ fn read(name: &str) -> Result<Plan, TargetError> {
     }
 }
 
-/// The folder that the smaller plan goes into, and its name without `.json`.
-fn place(arguments: &Arguments) -> Result<(PathBuf, String), TargetError> {
+/// Where the smaller plan goes.
+struct Place {
+    file: PathBuf,
+    folder: PathBuf,
+    /// The file's name without `.json`.
+    stem: String,
+}
+
+fn place(arguments: &Arguments) -> Result<Place, TargetError> {
     let file = match &arguments.out {
         Some(file) => file.clone(),
         None => {
@@ -151,7 +158,8 @@ fn place(arguments: &Arguments) -> Result<(PathBuf, String), TargetError> {
         return Err(TargetError::Call(what));
     };
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty());
-    Ok((folder.unwrap_or(Path::new(".")).to_owned(), stem))
+    let folder = folder.unwrap_or(Path::new(".")).to_owned();
+    Ok(Place { file, folder, stem })
 }
 
 /// The law that was asked for, or the first that was broken.
@@ -205,7 +213,7 @@ fn tell(arguments: &Arguments, plan: &Plan, small: &Small, path: &Path) -> Resul
 fn summary(plan: &Plan, small: &Small, path: &Path) -> String {
     let width = usize::from(text::width());
     let shrunk = &small.shrunk;
-    let mut summary = format!("{}, after {} runs\n", small.line(plan), groundhog_reports::count(shrunk.runs));
+    let mut summary = format!("{}, {} runs\n", small.line(plan), groundhog_reports::count(shrunk.runs));
     let minimal = if shrunk.one_minimal {
         "Nothing more can be left out: without any one action, fault, node or link the law holds."
     } else {

@@ -42,6 +42,8 @@ pub struct Budget {
 pub struct Small {
     /// What came out.
     pub shrunk: Shrunk,
+    /// The seed that the original was drawn with.
+    seed: u64,
     /// Real time that it took.
     pub took: Duration,
     /// What the simulator said when it failed at a candidate, which it should not.
@@ -82,7 +84,7 @@ pub fn shrink(
     let shrunk =
         watch.over(deadline, &stop, &runner.slowest(), || shrink::shrink(plan, law, &mut runner, limits));
     bar.finish_and_clear();
-    Ok(Small { shrunk: shrunk?, took: begun.elapsed(), defect: runner.defect })
+    Ok(Small { shrunk: shrunk?, seed: plan.seed, took: begun.elapsed(), defect: runner.defect })
 }
 
 /// A line on the standard error; hidden without a terminal.
@@ -148,7 +150,7 @@ impl Small {
             violation.law,
             text::wrapped(&self.saw(), TEXT_COLUMNS, 2),
             plan.scenario,
-            plan.seed,
+            self.seed,
             self.words(TEXT_COLUMNS, "  "),
             timeline::timeline(plan)
         )

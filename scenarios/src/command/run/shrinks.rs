@@ -1,6 +1,6 @@
 //! The first failing seed of each law, shrunk, and written beside the plan that it came from.
 
-use super::arguments::Arguments;
+use super::arguments::{Arguments, joined, program};
 use super::failures::Pointers;
 use crate::campaign::Campaign;
 use crate::campaign::tally::Tally;
@@ -61,13 +61,15 @@ impl Smaller {
 }
 
 impl Shrinks<'_> {
-    /// Shrinks the first failure of each law, the laws in their order, until there are [`MOST`] or Ctrl-C comes.
+    /// Shrinks the first failure of each law, the laws in their order, until there are [`MOST`] or Ctrl-C comes; says of
+    /// the others how it is done.
     pub fn of(&self, tally: &Tally, interrupts: &AtomicU8, give_up: &(dyn Fn() + Sync)) -> Smaller {
         let mut smaller = Smaller::default();
         let mut written = BTreeSet::new();
-        for found in self.found(tally) {
-            if interrupts.load(Ordering::Relaxed) > 0 {
-                break;
+        for (place, found) in self.found(tally).into_iter().enumerate() {
+            if place >= MOST || interrupts.load(Ordering::Relaxed) > 0 {
+                smaller.lines.insert((found.target, found.law), self.not_yet(&found, &written));
+                continue;
             }
             let plan = self.campaign.targets[found.target].plan(found.seed, &self.campaign.flaws);
             let known = tally.only.as_ref().map(|(_, outcome)| outcome.fingerprint);
@@ -97,7 +99,18 @@ impl Shrinks<'_> {
                 Some(Found { target, seed, law })
             })
         };
-        LAWS.iter().flat_map(|law| of_law(law.id)).take(MOST).collect()
+        LAWS.iter().flat_map(|law| of_law(law.id)).collect()
+    }
+
+    /// How a failure that was not shrunk can be.
+    fn not_yet(&self, found: &Found, written: &BTreeSet<(usize, u64)>) -> String {
+        if !written.contains(&(found.target, found.seed)) {
+            return format!("not yet: no more than {MOST} failures are, after one command");
+        }
+        let plan = self.campaign.targets[found.target].plan(found.seed, &self.campaign.flaws);
+        let path = self.folder(&plan).join("plan.json").display().to_string();
+        let words = [program(), "shrink".to_owned(), path, "--law".to_owned(), found.law.to_owned()];
+        format!("not yet: {}", joined(&words))
     }
 
     /// Writes the small plan and says what and where it is.
@@ -120,7 +133,7 @@ impl Shrinks<'_> {
         };
         let original = vec![("plan.json".to_owned(), plan.to_json())];
         match small.write(&self.folder(plan), &stem, original) {
-            Ok(path) => format!("{line:<41}{}", path.display()),
+            Ok(path) => format!("{line:<39}  {}", path.display()),
             Err(error) => format!("{line}, not written: {error}"),
         }
     }

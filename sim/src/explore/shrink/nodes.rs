@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Orders of the remaining nodes that are tried, at most: all of up to four nodes.
 const MOST_ORDERS: usize = 24;
 
+/// Seeds with which what is left is drawn anew.
+const DRAWS: u64 = 16;
+
 /// The nodes that an action names.
 pub(super) fn of_action(action: &Action) -> BTreeSet<NodeId> {
     let mut nodes = BTreeSet::new();
@@ -126,7 +129,8 @@ pub(super) fn without(plan: &Plan, node: NodeId) -> Plan {
     numbered(plan, &order)
 }
 
-/// Without the links that nothing needs and the nodes that nothing names.
+/// Without the links that nothing needs and the nodes that nothing names. Where the law does not survive the new numbers,
+/// what is drawn by them is drawn anew with small seeds as well.
 pub(super) fn fewer(search: &mut Search<'_>) -> Result<(), Over> {
     let needed = needed_links(search.best());
     let mut fewer_links = search.best().clone();
@@ -142,8 +146,11 @@ pub(super) fn fewer(search: &mut Search<'_>) -> Result<(), Over> {
     }
     search.try_one(fewer_links)?;
     if named.len() < search.best().nodes.len() {
-        let nodes = orders.iter().map(|order| numbered(search.best(), order)).collect();
-        if search.try_any(nodes)?.is_none() {
+        let plans: Vec<Plan> = orders.iter().map(|order| numbered(search.best(), order)).collect();
+        let drawn_anew =
+            (0..DRAWS).flat_map(|seed| plans.iter().map(move |plan| Plan { seed, ..plan.clone() }));
+        let drawn_anew = drawn_anew.take(MOST_ORDERS * 4).collect();
+        if search.try_any(plans.clone())?.is_none() && search.try_any(drawn_anew)?.is_none() {
             one_to_a_free_place(search)?;
         }
     }

@@ -219,7 +219,8 @@ impl<'r> Search<'r> {
             return Ok(true);
         }
         match self.without_flaws(candidate) {
-            None => Ok(true),
+            // It has none, and breaks the law all the same: that is not what the original showed.
+            None => Ok(false),
             Some(broke) => broke.map(|broke| !broke),
         }
     }

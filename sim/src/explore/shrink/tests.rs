@@ -209,6 +209,11 @@ fn what_breaks_without_the_flaw_is_another_failure() {
     assert_eq!(ids(&shrunk.plan), (vec![3], vec![]));
     assert_eq!((shrunk.plan.flaws.len(), shrunk.holds_without_flaws), (1, Some(true)));
 
+    // Without the flaw the law breaks as soon as there are fewer messages: still another failure.
+    let breaks = |plan: &Plan| (!plan.flaws.is_empty() || plan.actions.len() < 24).then_some(LAW);
+    let shrunk = shrink(&flawed, LAW, &mut Fake::new(&breaks), Limits::default()).expect("it shrinks");
+    assert_eq!((shrunk.to.actions, shrunk.plan.flaws.len()), (24, 1));
+
     let needless = |_: &Plan| Some(LAW);
     let shrunk = shrink(&flawed, LAW, &mut Fake::new(&needless), Limits::default()).expect("it shrinks");
     assert_eq!((shrunk.plan.flaws.len(), shrunk.holds_without_flaws), (0, None));

@@ -4,11 +4,14 @@
 use super::search::Search;
 use super::{Over, Seen};
 use crate::plan::{Fault, FaultKind, Plan, StepId, When};
-use crate::units::SimTime;
+use crate::units::{Life, SimTime};
 use groundhog_engine::host::observe::Step;
 
 /// The how-manieth of a step that a death may be told by.
 const STEP_COUNTS: u32 = 3;
+
+/// Lives of a node in which a death that is told by a time is looked for.
+const MOST_LIVES: usize = 4;
 
 /// How far a number that is aimed at may have moved because something before it is gone.
 const NEARBY: u64 = 4;
@@ -23,28 +26,32 @@ pub(super) fn simpler(search: &mut Search<'_>) -> Result<(), Over> {
             plan.faults[place].at = at;
             plan
         };
-        let candidates = instead_of(fault, began).into_iter().map(with).collect();
+        let candidates = instead_of(search.best(), fault, began).into_iter().map(with).collect();
         search.try_any(candidates)?;
     }
     Ok(())
 }
 
-/// Simplest first.
-fn instead_of(fault: &Fault, began: Option<SimTime>) -> Vec<When> {
+/// Simplest first. A death is told by what its node was doing: that says more than a time, and stays true where times
+/// move.
+fn instead_of(plan: &Plan, fault: &Fault, began: Option<SimTime>) -> Vec<When> {
     let mut found = Vec::new();
     if let When::Step { node, life, step, table: Some(_), count } = fault.at {
         found.extend([count, 1, 2, 3].map(|count| When::Step { node, life, step, table: None, count }));
     }
-    if let (FaultKind::Crash { node: whose, .. }, When::Operation { life, .. } | When::Poll { life, .. }) =
-        (&fault.kind, fault.at)
-    {
-        found.extend(steps().map(|(step, count)| When::Step {
-            node: *whose,
-            life,
-            step,
-            table: None,
-            count,
-        }));
+    if let FaultKind::Crash { node, .. } = fault.kind {
+        let at_step =
+            |life| steps().map(move |(step, count)| When::Step { node, life, step, table: None, count });
+        match fault.at {
+            When::Step { .. } => {}
+            When::Operation { life, .. } | When::Poll { life, .. } => found.extend(at_step(life)),
+            When::Time { .. } => {
+                let of_node = |other: &&Fault| matches!(&other.kind, FaultKind::Crash { node: whose, .. } if *whose == node);
+                let deaths = plan.faults.iter().filter(of_node).count();
+                let lives = (0..).map(Life).take(deaths.min(MOST_LIVES));
+                found.extend(lives.flat_map(at_step));
+            }
+        }
     }
     if let (false, Some(began)) = (matches!(fault.at, When::Time { .. }), began) {
         found.extend(times(began));

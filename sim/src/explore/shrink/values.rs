@@ -23,34 +23,36 @@ pub(super) fn rounder(search: &mut Search<'_>) -> Result<(), Over> {
     Ok(())
 }
 
-/// Machines, engines, nodes and links as they are where nothing is special about them; and ids that are places.
+/// Takes one sort of numbers over from a plan in which all are as usual.
+type Sort = fn(&mut Plan, &Plan);
+
+/// Machines, engines, nodes and links together and each by themselves; and ids that are places.
+const SORTS: [Sort; 6] = [
+    |plan, usual| {
+        plan.profile.clone_from(&usual.profile);
+        plan.engines.clone_from(&usual.engines);
+        plan.nodes.clone_from(&usual.nodes);
+        plan.links.clone_from(&usual.links);
+    },
+    |plan, usual| plan.profile.clone_from(&usual.profile),
+    |plan, usual| plan.engines.clone_from(&usual.engines),
+    |plan, usual| plan.nodes.clone_from(&usual.nodes),
+    |plan, usual| plan.links.clone_from(&usual.links),
+    |plan, usual| {
+        plan.actions.iter_mut().zip(&usual.actions).for_each(|(action, usual)| action.id = usual.id);
+        plan.faults.iter_mut().zip(&usual.faults).for_each(|(fault, usual)| fault.id = usual.id);
+    },
+];
+
+/// One sort of numbers after the other as they are where nothing is special about them.
 fn all_usual(search: &mut Search<'_>) -> Result<(), Over> {
-    let usual = |plan: &Plan, part: &dyn Fn(&mut Plan, &Plan)| {
-        let mut all = plan.clone();
-        numbers(&mut all, &mut |number, resting| {
+    for take_over in SORTS {
+        let mut usual = search.best().clone();
+        numbers(&mut usual, &mut |number, resting| {
             number.set(resting);
         });
-        let mut some = plan.clone();
-        part(&mut some, &all);
-        some
-    };
-    let machines = |plan: &mut Plan, all: &Plan| plan.profile = all.profile.clone();
-    let engines = |plan: &mut Plan, all: &Plan| plan.engines = all.engines.clone();
-    let nodes = |plan: &mut Plan, all: &Plan| plan.nodes.clone_from(&all.nodes);
-    let links = |plan: &mut Plan, all: &Plan| plan.links.clone_from(&all.links);
-    let ids = |plan: &mut Plan, all: &Plan| {
-        plan.actions.iter_mut().zip(&all.actions).for_each(|(action, usual)| action.id = usual.id);
-        plan.faults.iter_mut().zip(&all.faults).for_each(|(fault, usual)| fault.id = usual.id);
-    };
-    let everything = |plan: &mut Plan, all: &Plan| {
-        machines(plan, all);
-        engines(plan, all);
-        nodes(plan, all);
-        links(plan, all);
-    };
-    let parts: [&dyn Fn(&mut Plan, &Plan); 6] = [&everything, &machines, &engines, &nodes, &links, &ids];
-    for part in parts {
-        let plan = usual(search.best(), part);
+        let mut plan = search.best().clone();
+        take_over(&mut plan, &usual);
         search.try_one(plan)?;
     }
     Ok(())
