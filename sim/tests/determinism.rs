@@ -121,7 +121,6 @@ fn whoever_looks_on_changes_nothing() {
     let plan = busy_plan(1);
     let alone = outcome_of(&plan);
     let looks = [
-        LedgerOptions { tail_lines: 50, ..LedgerOptions::default() },
         LedgerOptions { sink: Some(Box::new(|_| {})), ..LedgerOptions::default() },
         LedgerOptions { recorded: Recorded::Interval(1), ..LedgerOptions::default() },
         LedgerOptions { laws: groundhog_sim::ledger::LawSelection::None, ..LedgerOptions::default() },

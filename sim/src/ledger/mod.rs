@@ -19,6 +19,7 @@ pub mod marks;
 pub mod onlooker;
 #[cfg(test)]
 mod samples;
+pub mod subjects;
 #[cfg(test)]
 mod tests;
 pub mod timeline;
@@ -79,8 +80,6 @@ pub struct LedgerOptions {
     pub unhashed: bool,
     /// What of the events is recorded, to compare two runs.
     pub recorded: Recorded,
-    /// How many events are kept as lines: the last before a law was first broken, that event included.
-    pub tail_lines: usize,
     /// Takes every event as a line of the timeline.
     pub sink: Option<Sink>,
     /// Whose account a DID is, for the lines.
@@ -97,7 +96,6 @@ pub struct Ledger {
     marks: Marks,
     onlooker: Option<Box<Onlooker>>,
     interval: Option<RecordedInterval>,
-    tail: Vec<String>,
     laws: Vec<Box<dyn Law>>,
     /// For each kind's number, the places in `laws` of those that read it.
     readers: [Vec<u16>; KIND_NUMBERS],
@@ -133,9 +131,8 @@ impl Ledger {
             batches: Batches::new(plan.nodes.len()),
             lanes: Lanes::default(),
             marks: Marks::new(plan),
-            onlooker: Onlooker::new(options).map(Box::new),
+            onlooker: Onlooker::new(plan, options).map(Box::new),
             interval: None,
-            tail: Vec::new(),
             broken_by_law: vec![0; laws.len()],
             laws,
             readers,
@@ -155,10 +152,6 @@ impl Ledger {
         } else {
             self.fingerprint.skip();
         }
-        if let Some(onlooker) = &mut self.onlooker {
-            onlooker.checkpoints(self.fingerprint.checkpoints());
-            onlooker.event(at, event, self.fingerprint.last_encoded());
-        }
         let reordered = self.lanes.event(event);
         self.marks.event(at, event, &self.batches, collector.fates(), reordered);
         match event {
@@ -171,11 +164,12 @@ impl Ledger {
             _ => {}
         }
         collector.event(at, event, &self.batches, view);
+        let broken_before = self.broken.len();
         self.ask_laws(at, event, view);
-        if !self.broken.is_empty()
-            && let Some(onlooker) = &mut self.onlooker
-        {
-            onlooker.freeze_tail();
+        if let Some(onlooker) = &mut self.onlooker {
+            let broken = &self.broken[broken_before..];
+            onlooker.checkpoints(self.fingerprint.checkpoints());
+            onlooker.event(at, event, self.fingerprint.last_encoded(), broken);
         }
     }
 
@@ -220,7 +214,7 @@ impl Ledger {
         let events = self.fingerprint.events();
         let (fingerprint, checkpoints) = std::mem::take(&mut self.fingerprint).finish();
         if let Some(onlooker) = self.onlooker.take() {
-            (self.interval, self.tail) = onlooker.finish(&checkpoints);
+            self.interval = onlooker.finish(&checkpoints);
         }
         let figures = collector.finish(at, &self.lanes, view);
         let marks = self.marks.reached();
@@ -231,12 +225,6 @@ impl Ledger {
     #[must_use]
     pub fn take_interval(&mut self) -> Option<RecordedInterval> {
         self.interval.take()
-    }
-
-    /// The last events before a law was first broken, or of the whole run when none was; once the ledger is finished.
-    #[must_use]
-    pub fn take_tail(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.tail)
     }
 
     #[inline]

@@ -1,15 +1,18 @@
-//! Keeps or passes on events in readable form: a timeline, the last lines before a failure, an interval to compare.
+//! Keeps or passes on events in readable form: a timeline, an interval to compare.
 //!
 //! Promise: a run that asks for none of these formats nothing.
 
 use super::LedgerOptions;
 use super::compare::{IntervalRecorder, Recorded, RecordedEvent, RecordedInterval};
 use super::event::Event;
+use super::kind::EventKind;
+use super::subjects::{StreamName, Subjects};
 use super::timeline::{Timeline, place_of};
+use crate::outcome::Violation;
+use crate::plan::Plan;
 use crate::units::{NodeId, SimTime};
-use std::collections::VecDeque;
 
-/// One line of a timeline.
+/// One line of a timeline: an event, and what it was seen to be.
 #[derive(Clone, Copy, Debug)]
 pub struct Line<'a> {
     /// The event's place in the run, from 0.
@@ -18,10 +21,24 @@ pub struct Line<'a> {
     pub at: SimTime,
     /// Where it happened, if at one node.
     pub node: Option<NodeId>,
+    /// The streams that it is about, in order; none for most events of the disk.
+    pub streams: &'a [StreamName],
+    /// The event itself.
+    pub event: &'a Event<'a>,
     /// The text.
     pub text: &'a str,
     /// Its encoding, which alone tells two events apart.
     pub encoded: &'a [u8],
+    /// What laws said to it. What they say once the run is over is in the outcome alone.
+    pub broken: &'a [Violation],
+}
+
+impl Line<'_> {
+    /// The event's kind.
+    #[must_use]
+    pub const fn kind(&self) -> EventKind {
+        EventKind::of(self.event)
+    }
 }
 
 /// Takes the lines of a timeline.
@@ -30,52 +47,45 @@ pub type Sink = Box<dyn FnMut(&Line<'_>) + Send>;
 /// Looks on.
 pub struct Onlooker {
     timeline: Timeline,
+    subjects: Subjects,
     sink: Option<Sink>,
     recorder: IntervalRecorder,
-    tail: VecDeque<String>,
-    tail_lines: usize,
     events: u64,
 }
 
 impl Onlooker {
-    /// One that does what the options ask for; `None` when that is nothing.
+    /// One that does what the options ask for in a run of `plan`; `None` when that is nothing.
     #[must_use]
-    pub fn new(options: LedgerOptions) -> Option<Self> {
-        if options.recorded == Recorded::Nothing && options.tail_lines == 0 && options.sink.is_none() {
+    pub fn new(plan: &Plan, options: LedgerOptions) -> Option<Self> {
+        if options.recorded == Recorded::Nothing && options.sink.is_none() {
             return None;
         }
+        let timeline = options.account_of.map_or_else(Timeline::default, Timeline::new);
         Some(Self {
-            timeline: options.account_of.map_or_else(Timeline::default, Timeline::new),
+            timeline: timeline.with_faults(&plan.faults),
+            subjects: Subjects::new(plan),
             sink: options.sink,
             recorder: IntervalRecorder::new(options.recorded),
-            tail: VecDeque::with_capacity(options.tail_lines),
-            tail_lines: options.tail_lines,
             events: 0,
         })
     }
 
-    /// Takes one event and its encoding.
-    pub fn event(&mut self, at: SimTime, event: &Event<'_>, encoded: &[u8]) {
+    /// Takes one event, its encoding, and what laws said to it.
+    pub fn event(&mut self, at: SimTime, event: &Event<'_>, encoded: &[u8], broken: &[Violation]) {
         let index = self.events;
         self.events += 1;
         let wanted = self.recorder.wants(index);
-        if !wanted && self.tail_lines == 0 && self.sink.is_none() {
+        if !wanted && self.sink.is_none() {
             return;
         }
         let (node, _) = place_of(event);
+        let streams = match self.sink {
+            Some(_) => self.subjects.of(at, event, self.timeline.accounts()),
+            None => &[],
+        };
         let text = self.timeline.line(at, event);
         if let Some(sink) = &mut self.sink {
-            sink(&Line { index, at, node, text, encoded });
-        }
-        if self.tail_lines > 0 {
-            let mut line = if self.tail.len() == self.tail_lines {
-                self.tail.pop_front().unwrap_or_default()
-            } else {
-                String::new()
-            };
-            line.clear();
-            line.push_str(text);
-            self.tail.push_back(line);
+            sink(&Line { index, at, node, streams, event, text, encoded, broken });
         }
         if wanted {
             self.recorder.record(RecordedEvent {
@@ -94,16 +104,11 @@ impl Onlooker {
         }
     }
 
-    /// Keeps the tail as it is.
-    pub fn freeze_tail(&mut self) {
-        self.tail_lines = 0;
-    }
-
-    /// What was recorded, and the tail.
+    /// What was recorded.
     #[must_use]
-    pub fn finish(mut self, checkpoints: &[[u8; 8]]) -> (Option<RecordedInterval>, Vec<String>) {
+    pub fn finish(mut self, checkpoints: &[[u8; 8]]) -> Option<RecordedInterval> {
         self.checkpoints(checkpoints);
         self.recorder.end(checkpoints.len() as u64);
-        (self.recorder.take(), self.tail.into())
+        self.recorder.take()
     }
 }
