@@ -3,19 +3,23 @@
 //! Promise: a flaw counts as convicted only by the outcome law named for it, and by the mechanism law where one is named;
 //! and only if the same seeds hold without the flaw. Signatures are replaced by a keyed hash, which changes no verdict.
 
+use crate::campaign::interrupt::Interrupt;
 use crate::campaign::pool;
 use crate::command::CallError;
 use crate::exit::Exit;
+use crate::print::block::{Failure, FailureKind};
 use crate::print::text;
 use crate::target::{self, Target};
 use clap::Args;
 use groundhog_engine::flaws::Flaw;
 use groundhog_sim::laws::catalogue::convicted_by;
 use groundhog_sim::ledger::{LawSelection, LedgerOptions};
-use groundhog_sim::outcome::Outcome;
+use groundhog_sim::outcome::{Cut, Outcome};
 use groundhog_sim::plan::Crypto;
 use groundhog_sim::run::{RunError, RunOptions, run};
 use std::fmt::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 #[derive(Args)]
@@ -86,19 +90,27 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     );
     let mut cases = Vec::new();
     let mut failed: Option<RunError> = None;
-    pool::run(
-        jobs,
-        |number| flaws.get(usize::try_from(number).ok()?).copied(),
-        |_, flaw| examine(*flaw, arguments),
-        |_, case| match case {
-            Ok(case) => {
-                if !arguments.json {
-                    text::out(&line(&case));
-                }
-                cases.push(case);
+    let interrupt = Interrupt::listen().map_err(CallError::Signals)?;
+    let stop = interrupt.stop();
+    let next = |number| {
+        let flaw = flaws.get(usize::try_from(number).ok()?).copied();
+        flaw.filter(|_| !stop.load(Ordering::Relaxed))
+    };
+    let take = |_, case| match case {
+        Ok(None) => {}
+        Ok(Some(case)) => {
+            if !arguments.json {
+                text::out(&line(&case));
             }
-            Err(CallError::Run(error)) => failed = Some(error),
-            Err(error) => failed = Some(RunError::Simulator(error.to_string())),
+            cases.push(case);
+        }
+        Err(CallError::Run(error)) => failed = Some(error),
+        Err(error) => failed = Some(RunError::Simulator(error.to_string())),
+    };
+    interrupt.during(
+        || interrupted(arguments),
+        || {
+            pool::run(jobs, next, |_, flaw| examine(*flaw, arguments, &stop), take);
         },
     );
     if let Some(error) = failed {
@@ -107,10 +119,11 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     if arguments.json {
         text::out(&format!("{}\n", serde_json::to_string_pretty(&cases)?));
     }
-    Ok(verdict(&cases, arguments))
+    Ok(if cases.len() < flaws.len() { interrupted(arguments) } else { verdict(&cases, arguments) })
 }
 
-fn examine(flaw: Flaw, arguments: &Arguments) -> Result<Case, CallError> {
+/// `None` when it was interrupted.
+fn examine(flaw: Flaw, arguments: &Arguments, stop: &Arc<AtomicBool>) -> Result<Option<Case>, CallError> {
     let begun = Instant::now();
     let scenario = scenario_of(flaw);
     let targets = target::find(scenario, &[])?;
@@ -129,7 +142,10 @@ fn examine(flaw: Flaw, arguments: &Arguments) -> Result<Case, CallError> {
     for seed in arguments.from..arguments.from.saturating_add(arguments.seeds) {
         last = seed;
         let laws = std::iter::once(outcome).chain(mechanism).map(str::to_owned).collect();
-        let seen = run_seed(target, seed, &[flaw], LawSelection::Ids(laws))?;
+        let seen = run_seed(target, seed, &[flaw], LawSelection::Ids(laws), stop)?;
+        if seen.cut == Some(Cut::Interrupted) {
+            return Ok(None);
+        }
         let tried = seed - arguments.from + 1;
         for trial in std::iter::once(&mut case.outcome).chain(&mut case.mechanism) {
             let broken = seen.violations.iter().find(|violation| violation.law == trial.law);
@@ -143,22 +159,46 @@ fn examine(flaw: Flaw, arguments: &Arguments) -> Result<Case, CallError> {
         }
     }
     for seed in arguments.from..=last {
-        if !run_seed(target, seed, &[], LawSelection::All)?.held() {
+        let seen = run_seed(target, seed, &[], LawSelection::All, stop)?;
+        if seen.cut == Some(Cut::Interrupted) {
+            return Ok(None);
+        }
+        if !seen.held() {
             case.broken_without = Some(seed);
             break;
         }
     }
     case.real_time_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-    Ok(case)
+    Ok(Some(case))
 }
 
-fn run_seed(target: &Target, seed: u64, flaws: &[Flaw], laws: LawSelection) -> Result<Outcome, RunError> {
+fn run_seed(
+    target: &Target,
+    seed: u64,
+    flaws: &[Flaw],
+    laws: LawSelection,
+    stop: &Arc<AtomicBool>,
+) -> Result<Outcome, RunError> {
     let mut plan = target.plan(seed, flaws);
     plan.crypto = Crypto::KeyedHash;
-    run(
-        &plan,
-        RunOptions { ledger: LedgerOptions { laws, ..LedgerOptions::default() }, ..RunOptions::default() },
-    )
+    let ledger = LedgerOptions { laws, ..LedgerOptions::default() };
+    run(&plan, RunOptions { ledger, stop: Arc::clone(stop), ..RunOptions::default() })
+}
+
+/// Prints the block of an examination that Ctrl-C ended.
+fn interrupted(arguments: &Arguments) -> Exit {
+    let (seeds, from) = (arguments.seeds.to_string(), arguments.from.to_string());
+    let mut words = vec![super::run::program(), "convict".to_owned()];
+    words.extend(arguments.flaws.iter().cloned());
+    words.extend(["--seeds".to_owned(), seeds, "--from".to_owned(), from]);
+    let failures = [Failure {
+        kind: FailureKind::Cut,
+        what: "interrupted".to_owned(),
+        saw: "not every flaw was examined".to_owned(),
+        see: None,
+        repeat: Some(super::run::joined(&words)),
+    }];
+    super::run::print_failures(&failures, arguments.json)
 }
 
 fn line(case: &Case) -> String {

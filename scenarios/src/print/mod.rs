@@ -1,5 +1,6 @@
 //! What a person sees, apart from what is decided.
 
 pub mod block;
+pub mod columns;
 pub mod quote;
 pub mod text;
