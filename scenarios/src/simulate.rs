@@ -67,9 +67,25 @@ fn run_with(plan: &Plan, manner: &Manner, sink: Option<Sink>) -> Result<Outcome,
     run::run(plan, options)
 }
 
-/// Runs a plan and hands each event's place, time, node and line to `sink`.
-pub fn watch(plan: &Plan, manner: &Manner, sink: Sink) -> Result<Outcome, RunError> {
-    run_with(plan, manner, Some(sink))
+/// Runs a plan, gives `take` every line of it in order, with something that gathers them, and gives that back.
+pub fn gather<T: Send + 'static>(
+    plan: &Plan,
+    manner: &Manner,
+    gatherer: T,
+    take: impl Fn(&mut T, &Line<'_>) + Send + 'static,
+) -> Result<(Outcome, T), RunError> {
+    let gatherer = Arc::new(Mutex::new(Some(gatherer)));
+    let sink = {
+        let gatherer = Arc::clone(&gatherer);
+        Box::new(move |line: &Line<'_>| {
+            if let Some(gatherer) = &mut *gatherer.lock().expect("gathering does not panic") {
+                take(gatherer, line);
+            }
+        })
+    };
+    let outcome = run_with(plan, manner, Some(sink))?;
+    let gathered = gatherer.lock().expect("gathering does not panic").take();
+    Ok((outcome, gathered.expect("it is taken once")))
 }
 
 /// Runs a plan and records those of its events whose places are in `wanted`.
@@ -78,21 +94,14 @@ pub fn record(
     manner: &Manner,
     wanted: Range<u64>,
 ) -> Result<(Outcome, Vec<RecordedEvent>), RunError> {
-    let recorded = Arc::new(Mutex::new(Vec::new()));
-    let sink = {
-        let recorded = Arc::clone(&recorded);
-        Box::new(move |line: &Line<'_>| {
-            if wanted.contains(&line.index) {
-                recorded.lock().expect("recording does not panic").push(RecordedEvent {
-                    index: line.index,
-                    node: line.node,
-                    encoded: line.encoded.to_vec(),
-                    line: line.text.to_owned(),
-                });
-            }
-        })
-    };
-    let outcome = run_with(plan, manner, Some(sink))?;
-    let events = std::mem::take(&mut *recorded.lock().expect("recording does not panic"));
-    Ok((outcome, events))
+    gather(plan, manner, Vec::new(), move |recorded, line| {
+        if wanted.contains(&line.index) {
+            recorded.push(RecordedEvent {
+                index: line.index,
+                node: line.node,
+                encoded: line.encoded.to_vec(),
+                line: line.text.to_owned(),
+            });
+        }
+    })
 }

@@ -5,13 +5,6 @@ use super::beat::{About, Beat, Mark, What};
 use groundhog_engine::streams::key::Class;
 use groundhog_sim::ledger::subjects::StreamName;
 use groundhog_sim::units::{MessageId, NodeId, SimTime};
-use std::collections::BTreeMap;
-
-/// How far apart two like beats may be to be told as one, in nanoseconds.
-const TOGETHER_NS: u64 = 500_000;
-
-/// How many beats may stand between two that are told as one.
-const NEAR: usize = 8;
 
 /// The copy number of an adversary's frames.
 const REPLAYED: u32 = u32::MAX;
@@ -116,29 +109,8 @@ pub struct Draft {
 }
 
 impl Draft {
-    fn is_notable(&self) -> bool {
-        match self.place {
-            Place::At(_, mark) => mark != Mark::Plain,
-            Place::Broken(_) => true,
-            Place::Between(..) | Place::Across => false,
-        }
-    }
-
-    fn takes(&self, other: &Self) -> bool {
-        let alike = |one: &Subject, other: &Subject| {
-            (one.stream, one.class, one.copy) == (other.stream, other.class, other.copy)
-                && one.sequence.is_some()
-                && other.sequence.is_some()
-        };
-        self.place == other.place
-            && self.shown == other.shown
-            && self.deed == other.deed
-            && other.at.0 - self.until.0 <= TOGETHER_NS
-            && matches!((self.subjects.last(), other.subjects.first()), (Some(one), Some(other)) if alike(one, other))
-    }
-
     /// The beat, with names for what it is about.
-    fn beat(&self) -> Beat {
+    pub fn beat(&self) -> Beat {
         let about = |subject: &Subject| Some((subject.stream?, subject.sequence));
         let about: Vec<About> = self.subjects.iter().filter_map(about).collect();
         let what = match self.place {
@@ -163,6 +135,10 @@ impl Draft {
         match &self.deed {
             Deed::Sending(Sending { wanted, leased, given, signed, sent }) => {
                 let mut words = Vec::new();
+                // What is leased after the wish is leased before the frame.
+                let leased = leased.clone();
+                let (before, after) = if *signed || *sent { (leased, None) } else { (None, leased) };
+                words.extend(before);
                 match (signed, sent) {
                     (true, true) => words.push(format!("signs and sends {name}{to}")),
                     (true, false) => words.push(format!("signs {name}{to}")),
@@ -170,7 +146,7 @@ impl Draft {
                     (false, false) if *wanted => words.push(format!("wants {name}{to}")),
                     (false, false) => {}
                 }
-                words.extend(leased.clone());
+                words.extend(after);
                 if *given && !signed {
                     words.push(if *wanted { "may use it".to_owned() } else { format!("may use {name}") });
                 }
@@ -205,7 +181,11 @@ impl Draft {
                 sequences.push(sequence);
             }
         }
-        let sequences = if sequences.is_empty() { String::new() } else { format!("#{}", ranges(&sequences)) };
+        let sequences = match (sequences.is_empty(), self.subjects.len()) {
+            (true, 1) => String::new(),
+            (true, messages) => format!(" x{messages}"),
+            (false, _) => format!("#{}", ranges(&sequences)),
+        };
         let copy = match first.copy {
             0 => String::new(),
             REPLAYED => " replayed".to_owned(),
@@ -230,50 +210,10 @@ fn ranges(numbers: &[u64]) -> String {
     ranges.iter().map(range).collect::<Vec<_>>().join(",")
 }
 
-/// What is known of each message once the story is over.
-pub type Sequences = BTreeMap<MessageId, u64>;
-
-/// Drafts as beats: with the sequences that their messages got, and like ones joined.
-pub fn beats(mut drafts: Vec<Draft>, sequences: &Sequences) -> Vec<Beat> {
-    for subject in drafts.iter_mut().flat_map(|draft| &mut draft.subjects) {
-        subject.sequence = subject.sequence.or_else(|| sequences.get(&subject.message?).copied());
-    }
-    let mut joined: Vec<Draft> = Vec::with_capacity(drafts.len());
-    for draft in drafts {
-        match like(&joined, &draft) {
-            Some(place) => {
-                let earlier = &mut joined[place];
-                earlier.until = draft.until;
-                earlier.events += draft.events;
-                earlier.subjects.extend(draft.subjects);
-            }
-            None => joined.push(draft),
-        }
-    }
-    joined.iter().map(Draft::beat).collect()
-}
-
-/// The draft that takes another in: a near one like it, with nothing between that a story turns on, and of the same node
-/// nothing but what is about other messages.
-fn like(earlier: &[Draft], draft: &Draft) -> Option<usize> {
-    for (place, candidate) in earlier.iter().enumerate().rev().take(NEAR) {
-        if candidate.takes(draft) {
-            return Some(place);
-        }
-        let of_this_node = matches!((candidate.place, draft.place),
-            (Place::At(one, _), Place::At(other, _)) if one == other);
-        let of_others = !candidate.subjects.is_empty()
-            && !candidate.subjects.iter().any(|one| draft.subjects.iter().any(|other| one.is(other)));
-        if candidate.is_notable() || of_this_node && !of_others {
-            return None;
-        }
-    }
-    None
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::print::columns::joining::{Sequences, beats};
 
     const FROM: NodeId = NodeId(0);
     const TO: NodeId = NodeId(3);
@@ -313,6 +253,11 @@ mod tests {
             ),
             (at(FROM), sending(false, None, true, false, false), "may use app#5"),
             (at(FROM), sending(true, None, true, true, true), "signs and sends app#5 to n3"),
+            (
+                at(FROM),
+                sending(true, Some("leases"), true, true, true),
+                "leases, signs and sends app#5 to n3",
+            ),
             (at(TO), admitting(None, None, false), "n0 app#5: arrives"),
             (at(TO), admitting(Some("first"), Some("first"), true), "n0 app#5: first, dispatched"),
             (at(TO), admitting(None, Some("failed batch"), false), "n0 app#5: failed batch"),
@@ -322,22 +267,6 @@ mod tests {
         ] {
             assert_eq!(words(vec![draft(1, 5, place, deed)]), [expected]);
         }
-    }
-
-    #[test]
-    fn like_beats_of_neighbouring_messages_are_one_unless_something_stands_between() {
-        let travels = |us, sequence| draft(us, sequence, Place::Between(FROM, TO), Deed::Travelled);
-        let works = |us, sequence, node, text: &str| {
-            draft(us, sequence, Place::At(node, Mark::Plain), Deed::Said(text.to_owned(), String::new()))
-        };
-        let dies = |us| draft(us, 0, Place::At(TO, Mark::Death), Deed::Words("dies".to_owned()));
-        assert_eq!(words(vec![travels(1, 1), travels(2, 2), travels(3, 9), travels(4, 0)]), ["app#1-2,9,0"]);
-        // What another node does does not part them, nor does what the receiver does with the first.
-        assert_eq!(words(vec![travels(1, 1), works(1, 1, TO, "takes "), travels(2, 2)]).len(), 2);
-        assert_eq!(words(vec![works(1, 1, TO, "a "), works(1, 1, TO, "b "), works(2, 2, TO, "a ")]).len(), 2);
-        assert_eq!(words(vec![works(1, 1, TO, "a "), works(1, 2, TO, "b "), works(2, 2, TO, "a ")]).len(), 3);
-        assert_eq!(words(vec![travels(1, 1), dies(1), travels(2, 2)]).len(), 3);
-        assert_eq!(words(vec![travels(1, 1), travels(900, 2)]).len(), 2);
     }
 
     #[test]

@@ -22,7 +22,7 @@ const MOST_COLUMN: usize = 44;
 const TIME: usize = 13;
 
 /// Lines after which the names of the nodes stand again.
-const LINES_A_HEADER: usize = 50;
+const LINES_A_HEADER: usize = 60;
 
 /// How many nodes' columns fit.
 pub fn most_columns(width: usize) -> usize {
@@ -155,7 +155,9 @@ impl<'n> Sheet<'n> {
 
     fn at(&mut self, at: SimTime, node: NodeId, text: &str, mark: Mark) {
         let Some(line) = self.line_of(node) else { return };
-        let room = (self.column - 3).min(self.width - line - 2);
+        // Words stop before the next line; those of the last column go to the edge.
+        let is_last = self.nodes.last() == Some(&node);
+        let room = if is_last { (self.width - line - 2).min(MOST_COLUMN) } else { self.column - 3 };
         let mut time = self.time(at);
         let mut letter = match mark {
             Mark::Plain => None,
@@ -265,14 +267,13 @@ mod tests {
     fn a_story_of_three_nodes_reads_as_it_stands_here() {
         let beats = beats();
         let told = columns(&rows(&beats), &[NodeId(0), NodeId(1), NodeId(3)], 80);
-        let expected = "\
-             n0                    n1                    n3
+        let expected = "\x20            n0                    n1                    n3
   0.004126 s n0 to n3 boot, and are open by 0.004126 s
   0.204627 s | signs and sends     |                     |
              | storage#0 to n3     |                     |
   0.206029 s |-----------------storage#0---------------->|
-  0.206189 s |                     |                     | n0 storage#0:
-             |                     |                     | first, batch 2
+  0.206189 s |                     |                     | n0 storage#0: first,
+             |                     |                     | batch 2
              |                     |                     | dispatches n0
              |                     |                     | storage#0
              ... 3 events not shown

@@ -6,6 +6,7 @@ mod beat;
 mod choose;
 mod draft;
 mod focus;
+mod joining;
 mod layout;
 mod quiet;
 mod story;
@@ -21,7 +22,6 @@ use groundhog_sim::run::RunError;
 use groundhog_sim::units::NodeId;
 use layout::Row;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
 use story::Story;
 
 /// Where a story ends.
@@ -158,6 +158,7 @@ fn names(nodes: &[NodeId]) -> String {
 ///
 /// # Errors
 /// When the plan cannot be run.
+#[allow(dead_code, reason = "the picture beside a plan that was made small")]
 pub fn of_plan(plan: &Plan, manner: &Manner, width: usize) -> Result<String, RunError> {
     drawn(plan, manner, Until::Broken, width)
 }
@@ -166,21 +167,73 @@ pub fn of_plan(plan: &Plan, manner: &Manner, width: usize) -> Result<String, Run
 ///
 /// # Errors
 /// When the plan cannot be run.
+#[allow(dead_code, reason = "the picture beside a plan that was made small for one law")]
 pub fn of_plan_breaking(plan: &Plan, manner: &Manner, law: &str, width: usize) -> Result<String, RunError> {
     drawn(plan, manner, Until::Law(law.to_owned()), width)
 }
 
+#[allow(dead_code, reason = "what both pictures of a plan have in common")]
 fn drawn(plan: &Plan, manner: &Manner, until: Until, width: usize) -> Result<String, RunError> {
-    let columns = Arc::new(Mutex::new(Some(Columns::new(plan, until, BTreeSet::new()))));
-    let sink = {
-        let columns = Arc::clone(&columns);
-        Box::new(move |line: &Line<'_>| {
-            if let Some(columns) = &mut *columns.lock().expect("drawing does not panic") {
-                columns.take(line, true);
-            }
-        })
-    };
-    let outcome = simulate::watch(plan, manner, sink)?;
-    let columns = columns.lock().expect("drawing does not panic").take();
-    Ok(columns.map_or_else(String::new, |columns| columns.picture(&outcome, width)))
+    let columns = Columns::new(plan, until, BTreeSet::new());
+    let (outcome, columns) =
+        simulate::gather(plan, manner, columns, |columns, line| columns.take(line, true))?;
+    Ok(columns.picture(&outcome, width))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::simulate::Laws;
+    use crate::target;
+
+    /// Few nodes and few messages, and what breaks laws in every run of them.
+    fn plan(flaws: &[&str]) -> Plan {
+        let settings = ["nodes=3", "load.bursts=3", "crypto=keyed-hash"].map(str::to_owned);
+        let flaws: Vec<String> = flaws.iter().map(|flaw| (*flaw).to_owned()).collect();
+        let settings = target::settings(&settings).expect("they are settings");
+        let targets = target::find("crash-mid-batch", &settings).expect("it is in the catalogue");
+        targets[0].plan(0, &target::flaws(&flaws).expect("they are flaws"))
+    }
+
+    fn manner() -> Manner {
+        let max_polls = groundhog_sim::run::POLL_BUDGET;
+        Manner { laws: Laws::All, max_polls, stop: Default::default() }
+    }
+
+    #[test]
+    fn the_picture_of_a_plan_ends_with_the_law_that_it_breaks_and_fits_a_page() {
+        let plan = plan(&["early-release"]);
+        for width in [40, 80, 120] {
+            let picture = of_plan(&plan, &manner(), width).expect("the plan runs");
+            let lines: Vec<&str> = picture.lines().collect();
+            let told = lines.iter().rposition(|line| line.starts_with("!!! ")).expect("a law is broken");
+            let after: Vec<&&str> = lines[told + 1..].iter().filter(|line| !line.is_empty()).collect();
+            assert!(
+                after.iter().all(|line| line.starts_with(|letter: char| letter.is_alphanumeric())),
+                "{picture}"
+            );
+            assert!(lines.len() <= 70, "{picture}");
+            assert!(lines.iter().all(|line| line.chars().count() <= width), "{picture}");
+            assert!(picture.contains("!!! commit/release:") && picture.contains("wants "), "{picture}");
+            assert_eq!(picture, of_plan(&plan, &manner(), width).expect("the plan runs"));
+        }
+    }
+
+    #[test]
+    fn a_picture_told_for_one_law_goes_on_to_it_past_others() {
+        let plan = plan(&["early-release"]);
+        let first = of_plan(&plan, &manner(), 80).expect("the plan runs");
+        let later = of_plan_breaking(&plan, &manner(), "streams/lease", 80).expect("the plan runs");
+        assert!(!first.contains("streams/lease"), "{first}");
+        let broken: Vec<&str> =
+            later.lines().filter(|line| line.starts_with("!!! ") && line.contains(": ")).collect();
+        assert!(broken.last().is_some_and(|last| last.starts_with("!!! streams/lease:")), "{later}");
+    }
+
+    #[test]
+    fn a_run_that_holds_is_told_to_its_end() {
+        let picture = of_plan(&plan(&[]), &manner(), 80).expect("the plan runs");
+        assert!(!picture.contains("!!! s") && !picture.contains("after the end"), "{picture}");
+        assert!(picture.contains(" boot, open by "), "{picture}");
+    }
 }
