@@ -7,7 +7,7 @@ use groundhog_sim::ledger::timeline::HEAD_COLUMNS;
 use groundhog_sim::outcome::Violation;
 use serde_json::json;
 
-/// From this width on what happened is wrapped beside its time and place, and not below.
+/// From this width on time, place and kind stand in columns, and what happened is wrapped beside them.
 const WIDE: usize = 72;
 
 /// The indent of lines that are wrapped below.
@@ -80,12 +80,14 @@ pub fn broken(violation: &Violation, width: usize, colour: bool) -> String {
 }
 
 fn fitted(text: &str, width: usize) -> String {
-    let columns = text.chars().count();
-    if columns <= width {
+    if width < WIDE {
+        return wrapped(text, width, INDENT);
+    }
+    if text.chars().count() <= width {
         return text.to_owned();
     }
     match (text.get(..HEAD_COLUMNS), text.get(HEAD_COLUMNS..)) {
-        (Some(head), Some(rest)) if width >= WIDE && head.ends_with(' ') => {
+        (Some(head), Some(rest)) if head.ends_with(' ') => {
             format!("{head}{}", wrapped(rest, width, HEAD_COLUMNS))
         }
         _ => wrapped(text, width, INDENT),

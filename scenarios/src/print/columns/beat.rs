@@ -44,6 +44,13 @@ pub enum What {
     },
     /// Over all columns.
     Across(String),
+    /// A fault of the link between two nodes.
+    Link {
+        /// The two.
+        ends: (NodeId, NodeId),
+        /// In a few words.
+        text: String,
+    },
     /// A law was broken.
     Broken {
         /// The law's id.
@@ -73,7 +80,7 @@ impl Beat {
     pub const fn is_notable(&self) -> bool {
         match &self.what {
             What::At { mark, .. } => !matches!(mark, Mark::Plain),
-            What::Broken { .. } => true,
+            What::Broken { .. } | What::Link { .. } => true,
             What::Arrow { .. } | What::Across(_) => false,
         }
     }
@@ -83,7 +90,7 @@ impl Beat {
         let (one, other) = match self.what {
             What::At { node, .. } => (Some(node), None),
             What::Arrow { from, to, .. } => (Some(from), Some(to)),
-            What::Across(_) | What::Broken { .. } => (None, None),
+            What::Across(_) | What::Link { .. } | What::Broken { .. } => (None, None),
         };
         one.into_iter().chain(other)
     }

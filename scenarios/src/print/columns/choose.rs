@@ -62,6 +62,7 @@ pub fn beats(told: &Told, columns: &[NodeId], most: usize, lines: impl Fn(&Beat)
         beat.shown
             && match beat.what {
                 What::At { node, .. } | What::Arrow { to: node, .. } => columns.contains(&node),
+                What::Link { ends: (one, other), .. } => columns.contains(&one) || columns.contains(&other),
                 What::Across(_) | What::Broken { .. } => true,
             }
     };
@@ -109,6 +110,7 @@ fn rank(told: &Told, beat: &Beat, is_last: bool) -> u8 {
         _ if beat.is_notable() && one_of_ours => 1,
         _ if about(true) => 2,
         _ if is_last => 3,
+        What::Link { ends: (one, other), .. } if concerned(*one) && concerned(*other) => 1,
         What::Across(_) => 4,
         _ if beat.is_notable() => 5,
         _ if about(false) => 6,

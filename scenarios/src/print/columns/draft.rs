@@ -85,6 +85,8 @@ pub enum Place {
     Between(NodeId, NodeId),
     /// Over all columns.
     Across,
+    /// Over all columns that stand for an end of this link.
+    Link(NodeId, NodeId),
     /// A law was broken.
     Broken(&'static str),
 }
@@ -121,6 +123,7 @@ impl Draft {
                 What::Arrow { from, to, label: self.name(!direct) }
             }
             Place::Across => What::Across(self.words(NodeId(0))),
+            Place::Link(one, other) => What::Link { ends: (one, other), text: self.words(one) },
             Place::Broken(law) => What::Broken { law, saw: self.words(NodeId(0)) },
         };
         Beat { at: self.at, events: self.events, about, what, shown: self.shown }
@@ -196,7 +199,7 @@ impl Draft {
 }
 
 /// `0-3,5`: numbers in their order, those that follow each other as a range.
-fn ranges(numbers: &[u64]) -> String {
+pub fn ranges(numbers: &[u64]) -> String {
     let mut ranges: Vec<(u64, u64)> = Vec::new();
     for number in numbers {
         match ranges.last_mut() {
@@ -228,7 +231,8 @@ mod tests {
 
     fn words(drafts: Vec<Draft>) -> Vec<String> {
         let text = |beat: Beat| match beat.what {
-            What::At { text, .. } | What::Arrow { label: text, .. } | What::Across(text) => text,
+            What::At { text, .. } | What::Arrow { label: text, .. } => text,
+            What::Link { text, .. } | What::Across(text) => text,
             What::Broken { saw, .. } => saw,
         };
         beats(drafts, &Sequences::new()).into_iter().map(text).collect()

@@ -56,7 +56,7 @@ impl Draft {
     fn is_notable(&self) -> bool {
         match self.place {
             Place::At(_, mark) => mark != Mark::Plain,
-            Place::Broken(_) => true,
+            Place::Broken(_) | Place::Link(..) => true,
             Place::Between(..) | Place::Across => false,
         }
     }
@@ -96,7 +96,8 @@ mod tests {
 
     fn words(drafts: Vec<Draft>) -> Vec<String> {
         let text = |beat: Beat| match beat.what {
-            What::At { text, .. } | What::Arrow { label: text, .. } | What::Across(text) => text,
+            What::At { text, .. } | What::Arrow { label: text, .. } => text,
+            What::Link { text, .. } | What::Across(text) => text,
             What::Broken { saw, .. } => saw,
         };
         beats(drafts, &Sequences::new()).into_iter().map(text).collect()

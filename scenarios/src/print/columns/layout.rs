@@ -112,7 +112,7 @@ impl<'n> Sheet<'n> {
     fn beat(&mut self, beat: &Beat) {
         match &beat.what {
             What::Broken { law, saw } => self.broken(law, saw),
-            What::Across(text) => {
+            What::Across(text) | What::Link { text, .. } => {
                 let time = self.time(beat.at);
                 let text = wrapped(text, self.width, TIME);
                 self.push(&format!("{time}{text}"));
@@ -241,7 +241,7 @@ mod tests {
     fn beats() -> Vec<Beat> {
         let saw = "node 3 dispatched node 0->node 3/storage#0 twice (t=0.206189 s, t=0.260000 s)".to_owned();
         vec![
-            beat(4_126, What::Across("n0 to n3 boot, and are open by 0.004126 s".to_owned())),
+            beat(4_126, What::Across("n0-3 boot, open by 0.004126 s".to_owned())),
             at(204_627, 0, "signs and sends storage#0 to n3", Mark::Plain),
             arrow(206_029, 0, 3, "storage#0"),
             at(206_189, 3, "n0 storage#0: first, batch 2", Mark::Plain),
@@ -252,6 +252,13 @@ mod tests {
             at(244_615, 3, "boots again", Mark::Boot),
             at(245_000, 1, "disk-error", Mark::Fault),
             arrow(250_000, 9, 1, "app#7"),
+            beat(
+                251_000,
+                What::Link {
+                    ends: (NodeId(0), NodeId(3)),
+                    text: "* fault begins: partition, node 0<->3".to_owned(),
+                },
+            ),
             at(260_000, 3, "dispatches n0 storage#0", Mark::Plain),
             beat(260_000, What::Broken { law: "streams/at-most-once", saw }),
         ]
@@ -268,7 +275,7 @@ mod tests {
         let beats = beats();
         let told = columns(&rows(&beats), &[NodeId(0), NodeId(1), NodeId(3)], 80);
         let expected = "\x20            n0                    n1                    n3
-  0.004126 s n0 to n3 boot, and are open by 0.004126 s
+  0.004126 s n0-3 boot, open by 0.004126 s
   0.204627 s | signs and sends     |                     |
              | storage#0 to n3     |                     |
   0.206029 s |-----------------storage#0---------------->|
@@ -284,6 +291,7 @@ mod tests {
   0.244615 s |                     |                     o boots again
   0.245000 s |                     * disk-error          |
   0.250000 s |                     | <- n9 app#7         |
+  0.251000 s * fault begins: partition, node 0<->3
   0.260000 s |                     |                     | dispatches n0
              |                     |                     | storage#0
 !!! streams/at-most-once: node 3 dispatched node 0->node 3/storage#0 twice

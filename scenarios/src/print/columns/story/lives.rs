@@ -2,7 +2,7 @@
 
 use super::{Story, spaced};
 use crate::print::columns::beat::Mark;
-use crate::print::columns::draft::{Deed, Draft, Place};
+use crate::print::columns::draft::{Deed, Draft, Place, ranges};
 use crate::print::columns::quiet::Quiet;
 use groundhog_engine::host::disk::DiskErrorKind;
 use groundhog_engine::host::observe::{BatchNumber, EngineEvent};
@@ -11,9 +11,6 @@ use groundhog_sim::ledger::onlooker::Line;
 use groundhog_sim::ledger::words;
 use groundhog_sim::plan::FaultKind;
 use groundhog_sim::units::{FaultId, Life, NodeId, SimTime};
-
-/// How it is told that nodes opened in their first lives.
-const OPEN: &str = "open";
 
 impl Story {
     /// What happens to a node as a whole, and to all of them.
@@ -133,21 +130,22 @@ impl Story {
         if life.0 > 0 {
             return self.grown(at);
         }
-        self.opened.push(node);
-        let first = self.drafts.iter_mut().find(|draft| {
-            draft.place == Place::Across && matches!(&draft.deed, Deed::Words(words) if words.contains(OPEN))
-        });
-        let mut opened = self.opened.clone();
-        opened.sort_unstable();
-        let numbers: Vec<u64> = opened.iter().map(|node| u64::from(node.0)).collect();
-        let words = format!("{} boot, {OPEN} by {at}", nodes(&numbers));
-        match first {
-            Some(draft) => {
-                draft.deed = Deed::Words(words);
-                draft.events += 1;
-            }
-            None => self.push(at, Place::Across, 1, Vec::new(), Deed::Words(words)),
+        if self.opened.is_empty() {
+            self.push(at, Place::Across, 0, Vec::new(), Deed::Words(String::new()));
         }
+        let place = self.opened.first().map_or(self.drafts.len() - 1, |(_, place)| *place);
+        self.drafts[place].events += 1;
+        self.drafts[place].until = at;
+        self.opened.push((node, place));
+    }
+
+    /// Nodes that opened in their first life are told together, once it is known which these are.
+    pub(super) fn tell_of_first_boots(&mut self) {
+        let Some((_, place)) = self.opened.first() else { return };
+        let draft = &mut self.drafts[*place];
+        let mut numbers: Vec<u64> = self.opened.iter().map(|(node, _)| u64::from(node.0)).collect();
+        numbers.sort_unstable();
+        draft.deed = Deed::Words(format!("n{} boot, open by {}", ranges(&numbers), draft.until));
     }
 
     pub(super) fn fault(&mut self, at: SimTime, fault: FaultId, what: &str) {
@@ -156,19 +154,17 @@ impl Story {
         let node = match kind {
             // The death that follows says so, and the boot.
             FaultKind::Crash { .. } => return self.grown(at),
-            FaultKind::Link { .. } => None,
+            FaultKind::Link { from, to, .. } => {
+                let deed = Deed::Words(format!("* fault {what}: {label}"));
+                return self.push(at, Place::Link(*from, *to), 1, Vec::new(), deed);
+            }
             FaultKind::Disk { node, .. }
             | FaultKind::Clock { node, .. }
             | FaultKind::StallHandler { node, .. }
-            | FaultKind::SlowProcessor { node, .. } => Some(*node),
+            | FaultKind::SlowProcessor { node, .. } => *node,
         };
-        match node {
-            None => self.across(at, &format!("* fault {what}: {label}")),
-            Some(node) => {
-                let name = label.rsplit_once(", ").map_or(&*label, |(name, _)| name);
-                self.words(at, node, Mark::Fault, format!("fault {what}: {name}"));
-            }
-        }
+        let name = label.rsplit_once(", ").map_or(&*label, |(name, _)| name);
+        self.words(at, node, Mark::Fault, format!("fault {what}: {name}"));
     }
 
     /// How far a batch came is told before a law is broken there.
@@ -179,13 +175,5 @@ impl Story {
             self.words(at, node, Mark::Plain, format!("so far: {progress}"));
             self.counted(events);
         }
-    }
-}
-
-fn nodes(numbers: &[u64]) -> String {
-    match numbers {
-        [one] => format!("n{one}"),
-        [first, .., last] if last - first + 1 == numbers.len() as u64 => format!("n{first} to n{last}"),
-        _ => numbers.iter().map(|number| format!("n{number}")).collect::<Vec<_>>().join(", "),
     }
 }

@@ -30,8 +30,8 @@ pub struct Story {
     sequences: Sequences,
     frames: BTreeMap<FrameNumber, Frame>,
     quiet: Vec<Quiet>,
-    /// Nodes that opened in their first life: they are told together.
-    opened: Vec<NodeId>,
+    /// Nodes that opened in their first life, and where they are told together.
+    opened: Vec<(NodeId, usize)>,
     reborn: BTreeSet<NodeId>,
     drafts: Vec<Draft>,
     /// Whether the last draft may still grow.
@@ -100,7 +100,8 @@ impl Story {
     }
 
     /// The story is over.
-    pub fn told(self) -> Told {
+    pub fn told(mut self) -> Told {
+        self.tell_of_first_boots();
         Told { beats: beats(self.drafts, &self.sequences), focus: self.focus, scenes: self.scenes }
     }
 
