@@ -2,13 +2,13 @@
 
 use crate::scenario_file::nearest;
 use groundhog_sim::laws::LawKind;
-use groundhog_sim::ledger::onlooker::Sink;
+use groundhog_sim::ledger::onlooker::{Line, Sink};
 use groundhog_sim::ledger::{LawSelection, LedgerOptions};
 use groundhog_sim::outcome::Outcome;
 use groundhog_sim::plan::Plan;
 use groundhog_sim::run::{self, Plant, RunError, RunOptions};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 /// Which laws are checked. Changes no event of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -85,7 +85,28 @@ fn run_with(plan: &Plan, manner: &Manner, sink: Option<Sink>) -> Result<Outcome,
     run::run(plan, options)
 }
 
-/// Runs a plan and hands each event's place, time, node and line to `sink`.
+/// Runs a plan and hands each event as a line of a timeline to `sink`.
 pub fn watch(plan: &Plan, manner: &Manner, sink: Sink) -> Result<Outcome, RunError> {
     run_with(plan, manner, Some(sink))
+}
+
+/// Runs a plan, gives `take` every line of it in order, with something that gathers them, and gives that back.
+pub fn gather<T: Send + 'static>(
+    plan: &Plan,
+    manner: &Manner,
+    gatherer: T,
+    take: impl Fn(&mut T, &Line<'_>) + Send + 'static,
+) -> Result<(Outcome, T), RunError> {
+    let gatherer = Arc::new(Mutex::new(Some(gatherer)));
+    let sink = {
+        let gatherer = Arc::clone(&gatherer);
+        Box::new(move |line: &Line<'_>| {
+            if let Some(gatherer) = &mut *gatherer.lock().expect("gathering does not panic") {
+                take(gatherer, line);
+            }
+        })
+    };
+    let outcome = run_with(plan, manner, Some(sink))?;
+    let gathered = gatherer.lock().expect("gathering does not panic").take();
+    Ok((outcome, gathered.expect("it is taken once")))
 }

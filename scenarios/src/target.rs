@@ -133,6 +133,16 @@ pub fn flaws(ids: &[String]) -> Result<Vec<Flaw>, TargetError> {
     ids.iter().map(|id| flaw(id)).collect()
 }
 
+/// Reads the id of a law.
+pub fn law(id: &str) -> Result<String, TargetError> {
+    let laws = names::all(names::Kind::Laws);
+    if laws.iter().any(|law| law.name == id) {
+        return Ok(id.to_owned());
+    }
+    let nearest = nearest(id, laws.iter().map(|law| law.name)).map(str::to_owned);
+    Err(TargetError::Name { kind: "law", name: id.to_owned(), nearest })
+}
+
 fn setting(text: &str) -> Result<Setting, TargetError> {
     match text.split_once('=') {
         Some((key, value)) if !key.trim().is_empty() => {

@@ -97,7 +97,7 @@ fn one_seed_has_one_fingerprint_however_it_is_run() {
     assert_eq!(fingerprint(&first), fingerprint(&again));
     let plan = folder.path().join("plan.json").display().to_string();
     let written = groundhog(&["run", &plan]);
-    let replayed = groundhog(&["replay", &plan]);
+    let replayed = groundhog(&["replay", &plan, "--all"]);
     assert_eq!(fingerprint(&first), fingerprint(&written));
     assert_eq!(fingerprint(&first), fingerprint(&replayed));
     assert!(out(&replayed).lines().count() > 100);

@@ -122,7 +122,6 @@ fn whoever_looks_on_changes_nothing() {
     let plan = busy_plan(1);
     let alone = outcome_of(&plan);
     let looks = [
-        LedgerOptions { tail_lines: 50, ..LedgerOptions::default() },
         LedgerOptions { sink: Some(Box::new(|_| {})), ..LedgerOptions::default() },
         LedgerOptions { account_of: Some(Box::new(|_| None)), tail_lines: 1, ..LedgerOptions::default() },
     ];

@@ -1,6 +1,7 @@
 //! Many seeds of one target or several: which there are, running them on all cores, and what came of them.
 
 pub mod check;
+pub mod interrupt;
 pub mod monitor;
 pub mod pool;
 pub mod tally;
@@ -13,7 +14,7 @@ use groundhog_sim::plan::Plan;
 use groundhog_sim::run::RunError;
 use monitor::{Monitor, Reason};
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use tally::Tally;
 
@@ -134,29 +135,38 @@ fn told_by(monitor: &Monitor, cut: Cut) -> Cut {
 }
 
 impl Campaign {
-    /// Runs everything. `progress` is told after each run. The tally is behind a lock so that the monitor can print what
-    /// was done when it has to end the process.
-    pub fn run(&self, tally: &Mutex<Tally>, monitor: &Monitor, progress: impl Fn() + Sync) {
+    /// Runs everything, and says whether the monitor cut any of it short: a bound that is hit once all runs are done
+    /// cuts nothing. `progress` is told after each run. The tally is behind a lock so that the monitor can print what was
+    /// done when it has to end the process.
+    #[must_use]
+    pub fn run(&self, tally: &Mutex<Tally>, monitor: &Monitor, progress: impl Fn() + Sync) -> bool {
         let began = Instant::now();
+        let cut_short = AtomicBool::new(false);
+        let stopped = || self.manner.stop.load(Ordering::Relaxed);
         let targets = self.targets.len() as u64;
         // Seed by seed over all targets, so that a time budget is shared evenly.
         let next = |number: u64| {
-            if self.manner.stop.load(Ordering::Relaxed) {
-                return None;
-            }
             let target = (number % targets) as usize;
             let seed = self.seeds.nth(number / targets, began);
             // A budget of time ends between two seeds, never between two targets of one.
             let seed = if target == 0 { seed } else { seed.or_else(|| self.late_seed(number / targets)) };
+            if seed.is_some() && stopped() {
+                cut_short.store(true, Ordering::Relaxed);
+                return None;
+            }
             seed.map(|seed| Job { target, plan: self.targets[target].plan(seed, &self.flaws) })
         };
         let work = |worker: usize, job: &Job| {
-            if self.manner.stop.load(Ordering::Relaxed) {
+            if stopped() {
+                cut_short.store(true, Ordering::Relaxed);
                 return Ended::NotBegun;
             }
             let _watched = monitor.watch(worker, job.target, job.plan.seed);
             match self.one(&job.plan) {
                 Ended::Outcome(mut outcome, difference) => {
+                    if outcome.cut == Some(Cut::Interrupted) {
+                        cut_short.store(true, Ordering::Relaxed);
+                    }
                     outcome.cut = outcome.cut.map(|cut| told_by(monitor, cut));
                     Ended::Outcome(outcome, difference)
                 }
@@ -167,6 +177,7 @@ impl Campaign {
             tally.lock().expect("the tally's holders do not panic").add(job.target, job.plan, ended);
             progress();
         });
+        cut_short.into_inner()
     }
 
     fn late_seed(&self, place: u64) -> Option<u64> {
@@ -201,6 +212,36 @@ impl Campaign {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::campaign::monitor::Bounds;
+    use crate::target;
+    use std::sync::Arc;
+
+    /// Runs two small seeds under a monitor that tells everything to stop at this moment: before all of it, or after.
+    fn runs_stopped(before: bool) -> (bool, u64) {
+        let settings = ["nodes=2", "load.bursts=2", "crypto=keyed-hash"].map(str::to_owned);
+        let settings = target::settings(&settings).expect("they are settings");
+        let stop = Arc::new(AtomicBool::new(before));
+        let manner = Manner::plain(Arc::clone(&stop));
+        let targets = target::find("lane-interleaving", &settings).expect("it is in the catalogue");
+        let seeds = Seeds::Many { from: 0, count: 2 };
+        let campaign = Campaign { targets, seeds, flaws: Vec::new(), jobs: 1, manner, check: Checked::Never };
+        let tally = Mutex::new(Tally::new(std::iter::once("lane-interleaving"), false));
+        let bounds = Bounds { run_time: Duration::MAX, memory_bytes: u64::MAX };
+        let monitor = Monitor::new(bounds, stop, Arc::default());
+        let done = std::sync::atomic::AtomicU64::new(0);
+        let cut_short = campaign.run(&tally, &monitor, || {
+            if done.fetch_add(1, Ordering::Relaxed) == 1 {
+                campaign.manner.stop.store(true, Ordering::Relaxed);
+            }
+        });
+        (cut_short, done.into_inner())
+    }
+
+    #[test]
+    fn what_is_told_to_stop_once_all_runs_are_done_was_not_cut_short() {
+        assert_eq!(runs_stopped(false), (false, 2));
+        assert_eq!(runs_stopped(true), (true, 0));
+    }
 
     #[test]
     fn a_series_has_the_seeds_that_were_asked_for() {

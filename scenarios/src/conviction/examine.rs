@@ -8,7 +8,6 @@ use crate::target::{self, Target};
 use groundhog_engine::flaws::Flaw;
 use groundhog_sim::explore::shrink::ShrinkError;
 use groundhog_sim::laws::catalogue::convicted_by;
-use groundhog_sim::ledger::{LawSelection, LedgerOptions};
 use groundhog_sim::outcome::Outcome;
 use groundhog_sim::plan::{Crypto, Plan};
 use groundhog_sim::run::{POLL_BUDGET, RunError, RunOptions, run};
@@ -97,7 +96,7 @@ impl Examination<'_> {
                 return Ok(());
             }
             last = seed;
-            let outcome = self.run(seed, &[self.flaw], LawSelection::All)?;
+            let outcome = self.run(seed, &[self.flaw])?;
             self.case.broken.extend(outcome.violations.iter().map(|violation| violation.law));
             let trials = std::iter::once(&mut self.case.outcome).chain(&mut self.case.mechanism);
             for (place, trial) in trials.enumerate() {
@@ -118,7 +117,7 @@ impl Examination<'_> {
         let trials = std::iter::once(&mut self.case.outcome).chain(&mut self.case.mechanism);
         trials.zip(seeds).for_each(|(trial, seeds)| trial.seeds.push(seeds));
         for seed in first..=last {
-            if self.case.broken_without.is_none() && !self.run(seed, &[], LawSelection::All)?.held() {
+            if self.case.broken_without.is_none() && !self.run(seed, &[])?.held() {
                 let stopped = self.terms.stop.load(Ordering::Relaxed);
                 self.case.broken_without = (!stopped).then_some(seed);
             }
@@ -126,10 +125,9 @@ impl Examination<'_> {
         Ok(())
     }
 
-    fn run(&self, seed: u64, flaws: &[Flaw], laws: LawSelection) -> Result<Outcome, RunError> {
+    fn run(&self, seed: u64, flaws: &[Flaw]) -> Result<Outcome, RunError> {
         let plan = plan_of(self.target, seed, flaws);
-        let ledger = LedgerOptions { laws, ..LedgerOptions::default() };
-        run(&plan, RunOptions { ledger, stop: Arc::clone(&self.terms.stop), ..RunOptions::default() })
+        run(&plan, RunOptions { stop: Arc::clone(&self.terms.stop), ..RunOptions::default() })
     }
 
     fn shrink(&mut self, time: Duration, watch: &Watch<'_>) -> Result<(), CallError> {
@@ -168,13 +166,4 @@ fn ms(time: Duration) -> u64 {
 
 fn plan_of(target: &Target, seed: u64, flaws: &[Flaw]) -> Plan {
     Plan { crypto: Crypto::KeyedHash, ..target.plan(seed, flaws) }
-}
-
-/// Runs one seed with a keyed hash for signatures.
-///
-/// # Errors
-/// [`RunError`].
-pub fn run_seed(target: &Target, seed: u64, flaws: &[Flaw], laws: LawSelection) -> Result<Outcome, RunError> {
-    let ledger = LedgerOptions { laws, ..LedgerOptions::default() };
-    run(&plan_of(target, seed, flaws), RunOptions { ledger, ..RunOptions::default() })
 }

@@ -13,7 +13,6 @@ pub use store::{CorpusError, default_folder, keep, name_of, read};
 
 use groundhog_sim::plan::Plan;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 
 /// The format of the second file.
 const FORMAT: u32 = 1;
@@ -37,8 +36,6 @@ pub struct Why {
 pub struct Entry {
     /// Its name, which both files bear.
     pub name: String,
-    /// The file of its plan.
-    pub path: PathBuf,
     /// The plan.
     pub plan: Plan,
     /// Why it was kept.

@@ -1,7 +1,14 @@
 //! The block that every failing path ends with, last on the screen.
 
+use super::text::{self, wrapped};
 use crate::exit::Exit;
 use std::fmt::Write;
+
+/// Columns before what was seen, on the lines after the first.
+const INDENT: usize = 9;
+
+/// Columns before the sides of what differs.
+const SIDE: usize = 11;
 
 /// One failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,7 +17,7 @@ pub struct Failure {
     pub kind: FailureKind,
     /// The law, the bound, the mark.
     pub what: String,
-    /// What was seen, in one line.
+    /// What was seen, in one line; more lines are its sides, each with its name and an indent of two.
     pub saw: String,
     /// What it was shrunk to, and where that lies.
     pub shrunk: Option<String>,
@@ -62,8 +69,13 @@ pub fn exit(failures: &[Failure]) -> Exit {
     failures.iter().fold(Exit::Held, |worst, failure| worst.worse(failure.kind.exit()))
 }
 
-/// The block: the worst failure last, where the eye falls first.
+/// The block, as wide as output may be: the worst failure last, where the eye falls first.
 pub fn block(failures: &[Failure], colour: bool) -> String {
+    fitted(failures, usize::from(text::width()), colour)
+}
+
+/// The block in lines of at most `width` columns, but for what is to be pasted, which stays on lines of its own.
+fn fitted(failures: &[Failure], width: usize, colour: bool) -> String {
     let mut sorted: Vec<&Failure> = failures.iter().collect();
     // Stable, so that failures of one kind keep their order.
     sorted.sort_by_key(|failure| match failure.kind {
@@ -76,7 +88,14 @@ pub fn block(failures: &[Failure], colour: bool) -> String {
     let mut text = String::new();
     for failure in sorted {
         let (on, off) = if colour { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };
-        let _ = writeln!(text, "{on}{:<8}{off} {}   {}", failure.kind.word(), failure.what, failure.saw);
+        let mut lines = failure.saw.lines();
+        let first = headed(&failure.what, lines.next().unwrap_or_default(), width);
+        let _ = writeln!(text, "{on}{:<8}{off} {first}", failure.kind.word());
+        for side in lines {
+            let (name, line) = side.split_at(side.len().min(SIDE));
+            let line = wrapped(line, width, SIDE);
+            let _ = writeln!(text, "{name}{line}");
+        }
         if let Some(shrunk) = &failure.shrunk {
             let _ = writeln!(text, "  shrunk   {shrunk}");
         }
@@ -88,6 +107,22 @@ pub fn block(failures: &[Failure], colour: bool) -> String {
         }
     }
     text
+}
+
+/// What it is and what was seen, beside the word of the block that stands before both.
+fn headed(what: &str, saw: &str, width: usize) -> String {
+    // Three blanks part the two for whoever reads with a tool.
+    let head = what.chars().count() + 3;
+    if INDENT + head >= width {
+        return format!("{what}\n{:INDENT$}{}", "", wrapped(saw, width, INDENT));
+    }
+    // As if the first line began with a word as long as what stands before.
+    let filled = format!("{} {saw}", "x".repeat(head - 1));
+    let wrapped = wrapped(&filled, width, INDENT);
+    let (stands_before, rest) = wrapped.split_at(head.min(wrapped.len()));
+    // The first word of what was seen may be too long to stand beside what it is.
+    let gap = if stands_before.ends_with('\n') { "\n" } else { "   " };
+    format!("{what}{gap}{rest}")
 }
 
 #[cfg(test)]
@@ -110,6 +145,43 @@ mod tests {
         assert_eq!(
             block(&[failure(FailureKind::Broken)], false),
             "FAILED   streams/at-most-once   twice\n  shrunk   214 -> 3 actions, 1 fault, 1 node, 0.9 s   out/shrunk.json\n  see      out/report.html\n  repeat   groundhog run crash-mid-batch --seed 7\n"
+        );
+    }
+
+    #[test]
+    fn what_was_seen_is_wrapped_and_what_is_pasted_is_not() {
+        let saw = "node 3 returned the result of transition 0 computed from batch 1 of record \
+                   26077901945eea56cb884075f689debe8900d5cd; a power failure then could leave nothing whole";
+        let repeat = format!("groundhog run {}", "a/long/path/".repeat(12));
+        let failure =
+            Failure { saw: saw.to_owned(), repeat: Some(repeat.clone()), ..failure(FailureKind::Broken) };
+        let expected = "FAILED   streams/at-most-once   node 3 returned the result of transition 0\n         \
+                        computed from batch 1 of record\n         \
+                        26077901945eea56cb884075f689debe8900d5cd; a power failure then could\n         \
+                        leave nothing whole\n";
+        assert!(fitted(std::slice::from_ref(&failure), 80, false).starts_with(expected));
+        for width in [40, 60, 80, 200] {
+            let text = fitted(std::slice::from_ref(&failure), width, false);
+            let lines = text.lines().filter(|line| !line.starts_with("  repeat"));
+            assert!(lines.into_iter().all(|line| line.chars().count() <= width), "{width}\n{text}");
+            assert!(text.contains(&repeat), "{text}");
+            assert_eq!(
+                fitted(std::slice::from_ref(&failure), width, true).lines().count(),
+                text.lines().count()
+            );
+        }
+    }
+
+    #[test]
+    fn both_sides_of_a_difference_stay_apart_however_long_they_are() {
+        let side = "n3.0 transition 0 admits n4->n5/application#1 honest wall 1767225600616 ms, batch 12";
+        let saw = format!("event 7 differs\n  here     {side}\n  there    nothing");
+        let failure = Failure { saw, ..failure(FailureKind::Differs) };
+        let text = fitted(&[failure], 60, false);
+        assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
+        assert!(
+            text.contains("\n  here     n3.0 transition 0") && text.contains("\n  there    nothing\n"),
+            "{text}"
         );
     }
 

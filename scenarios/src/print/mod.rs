@@ -1,6 +1,7 @@
 //! What a person sees, apart from what is decided.
 
 pub mod block;
+pub mod columns;
 pub mod plan_words;
 pub mod quote;
 pub mod text;

@@ -2,13 +2,14 @@
 
 use std::io::{IsTerminal, Write};
 
-/// Columns where the terminal does not say how many it has.
+/// Columns where neither the environment nor a terminal says how many there are.
 const COLUMNS: u16 = 80;
 
-/// How wide output may be.
+/// How wide output may be: as `COLUMNS` says, else as wide as the terminal is.
 pub fn width() -> u16 {
-    let columns = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    columns.unwrap_or(COLUMNS).clamp(40, 200)
+    let asked = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let terminal = || terminal_size::terminal_size_of(std::io::stdout()).map(|(width, _)| width.0);
+    asked.or_else(terminal).unwrap_or(COLUMNS).clamp(40, 200)
 }
 
 /// Whether output has colours: on a terminal, and not where `NO_COLOR` is set.
@@ -29,22 +30,32 @@ pub fn out(text: &str) {
     }
 }
 
-/// `text` in lines of at most `width` columns, each after the first indented by `indent`.
+/// `text` in lines of at most `width` columns, each after the first indented by `indent`. A word that fits no line is cut.
 pub fn wrapped(text: &str, width: usize, indent: usize) -> String {
+    let room = width.saturating_sub(indent).max(1);
     let mut lines = String::new();
     let mut column = 0;
+    let broken = |lines: &mut String| {
+        lines.push('\n');
+        lines.extend(std::iter::repeat_n(' ', indent));
+    };
     for word in text.split_whitespace() {
         let letters = word.chars().count();
-        if column > 0 && column + 1 + letters > width.saturating_sub(indent) {
-            lines.push('\n');
-            lines.extend(std::iter::repeat_n(' ', indent));
+        if column > 0 && column + 1 + letters > room {
+            broken(&mut lines);
             column = 0;
         } else if column > 0 {
             lines.push(' ');
             column += 1;
         }
-        lines.push_str(word);
-        column += letters;
+        for letter in word.chars() {
+            if column == room {
+                broken(&mut lines);
+                column = 0;
+            }
+            lines.push(letter);
+            column += 1;
+        }
     }
     lines
 }
@@ -63,5 +74,12 @@ mod tests {
             text.split_whitespace().collect::<Vec<_>>()
         );
         assert!(wrapped.lines().skip(1).all(|line| line.starts_with("    ")));
+    }
+
+    #[test]
+    fn a_word_that_fits_no_line_is_cut() {
+        assert_eq!(wrapped("a bcdefghijk l", 6, 1), "a\n bcdef\n ghijk\n l");
+        assert_eq!(wrapped("\u{e9}\u{e9}\u{e9}", 2, 0), "\u{e9}\u{e9}\n\u{e9}");
+        assert_eq!(wrapped("  ", 0, 9), "");
     }
 }

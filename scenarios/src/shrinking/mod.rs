@@ -4,11 +4,12 @@
 //! stopped ends the command, after whoever waits has said what is known.
 
 mod runner;
-pub mod timeline;
 mod watch;
 
+use crate::print::columns;
 use crate::print::plan_words::{counted, sentences};
 use crate::print::text;
+use crate::simulate::Manner;
 use groundhog_reports::ReportError;
 use groundhog_sim::explore::shrink::{self, Limits, Progress, ShrinkError, Shrunk, Size};
 use groundhog_sim::outcome::Outcome;
@@ -152,8 +153,15 @@ impl Small {
             plan.scenario,
             self.seed,
             self.words(TEXT_COLUMNS, "  "),
-            timeline::timeline(plan)
+            self.picture()
         )
+    }
+
+    /// What happens in the plan's run until the law breaks, a column a node.
+    fn picture(&self) -> String {
+        let Shrunk { plan, violation, .. } = &self.shrunk;
+        columns::of_plan_breaking(plan, &Manner::plain(Arc::default()), violation.law, TEXT_COLUMNS)
+            .unwrap_or_else(|error| format!("{error}\n"))
     }
 
     /// Writes `<stem>.json`, `<stem>.txt` and whatever else goes into the folder; gives the plan's path.

@@ -20,6 +20,7 @@ pub mod marks;
 pub mod onlooker;
 #[cfg(test)]
 mod samples;
+pub mod subjects;
 #[cfg(test)]
 mod tests;
 pub mod timeline;
@@ -78,8 +79,6 @@ pub struct LedgerOptions {
     pub laws: LawSelection,
     /// No fingerprint is taken, and the outcome's is that of no events: to measure what it costs.
     pub unhashed: bool,
-    /// How many events are kept as lines: the last before a law was first broken, that event included.
-    pub tail_lines: usize,
     /// Takes every event as a line of the timeline.
     pub sink: Option<Sink>,
     /// Whose account a DID is, for the lines.
@@ -95,7 +94,6 @@ pub struct Ledger {
     lanes: Lanes,
     marks: Marks,
     onlooker: Option<Box<Onlooker>>,
-    tail: Vec<String>,
     laws: Vec<Box<dyn Law>>,
     /// For each kind's number, the places in `laws` of those that read it.
     readers: [Vec<u16>; KIND_NUMBERS],
@@ -131,8 +129,7 @@ impl Ledger {
             batches: Batches::new(plan.nodes.len()),
             lanes: Lanes::default(),
             marks: Marks::new(plan),
-            onlooker: Onlooker::new(options).map(Box::new),
-            tail: Vec::new(),
+            onlooker: Onlooker::new(plan, options).map(Box::new),
             broken_by_law: vec![0; laws.len()],
             laws,
             readers,
@@ -165,9 +162,6 @@ impl Ledger {
         } else {
             self.fingerprint.skip();
         }
-        if let Some(onlooker) = &mut self.onlooker {
-            onlooker.event(at, event, self.fingerprint.last_encoded());
-        }
         let reordered = self.lanes.event(event);
         self.marks.event(at, event, &self.batches, collector.fates(), reordered);
         match event {
@@ -180,11 +174,11 @@ impl Ledger {
             _ => {}
         }
         collector.event(at, event, &self.batches, view);
+        let broken_before = self.broken.len();
         self.ask_laws(at, event, view);
-        if !self.broken.is_empty()
-            && let Some(onlooker) = &mut self.onlooker
-        {
-            onlooker.freeze_tail();
+        if let Some(onlooker) = &mut self.onlooker {
+            let broken = &self.broken[broken_before..];
+            onlooker.event(at, event, self.fingerprint.last_encoded(), broken);
         }
     }
 
@@ -228,18 +222,9 @@ impl Ledger {
         violations.sort_by_key(|violation| violation.at);
         let events = self.fingerprint.events();
         let (fingerprint, checkpoints) = std::mem::take(&mut self.fingerprint).finish();
-        if let Some(onlooker) = self.onlooker.take() {
-            self.tail = onlooker.finish();
-        }
         let figures = collector.finish(at, &self.lanes, view);
         let marks = self.marks.reached();
         Outcome { fingerprint, checkpoints, events, violations, limits, marks, ..figures }
-    }
-
-    /// The last events before a law was first broken, or of the whole run when none was; once the ledger is finished.
-    #[must_use]
-    pub fn take_tail(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.tail)
     }
 
     #[inline]

@@ -1,15 +1,18 @@
-//! Keeps or passes on events in readable form: a timeline, the last lines before a failure.
+//! Passes on events in readable form, as the lines of a timeline.
 //!
 //! Promise: a run that asks for neither formats nothing, and nobody has to know which task is at work.
 
 use super::LedgerOptions;
 use super::doer::Doer;
 use super::event::Event;
+use super::kind::EventKind;
+use super::subjects::{StreamName, Subjects};
 use super::timeline::{Timeline, place_of};
+use crate::outcome::Violation;
+use crate::plan::Plan;
 use crate::units::{Life, NodeId, SimTime};
-use std::collections::VecDeque;
 
-/// One line of a timeline.
+/// One line of a timeline: an event, and what it was seen to be.
 #[derive(Clone, Copy, Debug)]
 pub struct Line<'a> {
     /// The event's place in the run, from 0.
@@ -20,12 +23,24 @@ pub struct Line<'a> {
     pub node: Option<NodeId>,
     /// Who was at work.
     pub doer: Doer,
+    /// The streams that it is about, in order; none for most events of the disk.
+    pub streams: &'a [StreamName],
     /// The event itself.
     pub event: &'a Event<'a>,
     /// The text.
     pub text: &'a str,
     /// Its encoding, which alone tells two events apart.
     pub encoded: &'a [u8],
+    /// What laws said to it. What they say once the run is over is in the outcome alone.
+    pub broken: &'a [Violation],
+}
+
+impl Line<'_> {
+    /// The event's kind.
+    #[must_use]
+    pub const fn kind(&self) -> EventKind {
+        EventKind::of(self.event)
+    }
 }
 
 impl Line<'_> {
@@ -46,26 +61,25 @@ pub type Sink = Box<dyn FnMut(&Line<'_>) + Send>;
 /// Looks on.
 pub struct Onlooker {
     timeline: Timeline,
+    subjects: Subjects,
     sink: Option<Sink>,
     doer: Doer,
-    tail: VecDeque<String>,
-    tail_lines: usize,
     events: u64,
 }
 
 impl Onlooker {
-    /// One that does what the options ask for; `None` when that is nothing.
+    /// One that does what the options ask for in a run of `plan`; `None` when that is nothing.
     #[must_use]
-    pub fn new(options: LedgerOptions) -> Option<Self> {
-        if options.tail_lines == 0 && options.sink.is_none() {
+    pub fn new(plan: &Plan, options: LedgerOptions) -> Option<Self> {
+        if options.sink.is_none() {
             return None;
         }
+        let timeline = options.account_of.map_or_else(Timeline::default, Timeline::new);
         Some(Self {
-            timeline: options.account_of.map_or_else(Timeline::default, Timeline::new),
+            timeline: timeline.with_faults(&plan.faults),
+            subjects: Subjects::new(plan),
             sink: options.sink,
             doer: Doer::World("nothing was due yet"),
-            tail: VecDeque::with_capacity(options.tail_lines),
-            tail_lines: options.tail_lines,
             events: 0,
         })
     }
@@ -81,38 +95,14 @@ impl Onlooker {
         self.doer = doer;
     }
 
-    /// Takes one event and its encoding.
-    pub fn event(&mut self, at: SimTime, event: &Event<'_>, encoded: &[u8]) {
+    /// Takes one event, its encoding, and what laws said to it.
+    pub fn event(&mut self, at: SimTime, event: &Event<'_>, encoded: &[u8], broken: &[Violation]) {
         let index = self.events;
         self.events += 1;
-        if self.tail_lines == 0 && self.sink.is_none() {
-            return;
-        }
+        let Some(sink) = &mut self.sink else { return };
         let (node, _) = place_of(event);
-        let text = self.timeline.line(at, event);
-        if let Some(sink) = &mut self.sink {
-            sink(&Line { index, at, node, doer: self.doer, event, text, encoded });
-        }
-        if self.tail_lines > 0 {
-            let mut line = if self.tail.len() == self.tail_lines {
-                self.tail.pop_front().unwrap_or_default()
-            } else {
-                String::new()
-            };
-            line.clear();
-            line.push_str(text);
-            self.tail.push_back(line);
-        }
-    }
-
-    /// Keeps the tail as it is.
-    pub fn freeze_tail(&mut self) {
-        self.tail_lines = 0;
-    }
-
-    /// The tail.
-    #[must_use]
-    pub fn finish(self) -> Vec<String> {
-        self.tail.into()
+        let streams = self.subjects.of(at, event, self.timeline.accounts());
+        let (text, doer) = (self.timeline.line(at, event), self.doer);
+        sink(&Line { index, at, node, doer, streams, event, text, encoded, broken });
     }
 }

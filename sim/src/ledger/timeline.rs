@@ -1,19 +1,25 @@
 //! Events as lines that a person reads.
 //!
-//! Promise: one event is one line of at most [`COLUMNS`] columns: true simulated time, node and life, what happened. Hashes
-//! are cut short, so two different events may read the same: only encodings tell events apart.
+//! Promise: one event is one line: true simulated time, node and life, what happened. How long a line may be is left to
+//! whoever shows it; most fit 80 columns. Hashes are cut short, so two different events may read the same: only encodings
+//! tell events apart.
 
 use super::event::{Answer, Event, Transaction};
 use super::kind::EventKind;
 use super::words;
-use crate::units::{Life, MessageId, NodeId, SimTime};
+use crate::plan::Fault;
+use crate::units::{FaultId, Life, MessageId, NodeId, SimTime};
 use groundhog_engine::host::observe::{Decision, EngineEvent, RecordName, Roles};
 use groundhog_engine::identity::Did;
 use groundhog_engine::streams::key::{StreamKey, Table};
+use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
-/// The most columns of a line.
-pub const COLUMNS: usize = 80;
+/// Columns of a line before what happened: time, place, kind.
+pub const HEAD_COLUMNS: usize = 35;
+
+/// Record states that a line names of those that a result was computed from.
+const MOST_DEPENDS: usize = 3;
 
 /// Whose account a DID is.
 pub type AccountOf = Box<dyn Fn(&Did) -> Option<NodeId> + Send>;
@@ -21,6 +27,7 @@ pub type AccountOf = Box<dyn Fn(&Did) -> Option<NodeId> + Send>;
 /// Writes lines.
 pub struct Timeline {
     account_of: AccountOf,
+    faults: BTreeMap<FaultId, String>,
     line: String,
 }
 
@@ -41,7 +48,20 @@ impl Timeline {
     /// One that names the nodes of accounts.
     #[must_use]
     pub fn new(account_of: AccountOf) -> Self {
-        Self { account_of, line: String::with_capacity(COLUMNS * 2) }
+        Self { account_of, faults: BTreeMap::new(), line: String::with_capacity(160) }
+    }
+
+    /// The same, saying what these faults do.
+    #[must_use]
+    pub fn with_faults(self, faults: &[Fault]) -> Self {
+        let labels = faults.iter().map(|fault| (fault.id, words::fault_label(&fault.kind)));
+        Self { faults: labels.collect(), ..self }
+    }
+
+    /// Whose account a DID is.
+    #[must_use]
+    pub fn accounts(&self) -> &AccountOf {
+        &self.account_of
     }
 
     /// The line of one event; stands until the next call.
@@ -49,7 +69,7 @@ impl Timeline {
         let mut line = std::mem::take(&mut self.line);
         line.clear();
         self.write(&mut line, at, event).expect("a string takes every text");
-        truncate(&mut line);
+        line.truncate(line.trim_end().len());
         self.line = line;
         &self.line
     }
@@ -73,7 +93,10 @@ impl Timeline {
         match *event {
             Event::Booted { wall, .. } => write!(out, "wall {wall}"),
             Event::Ready { .. } | Event::Quiesced => Ok(()),
-            Event::Panicked { message, .. } => out.write_str(message),
+            // A panic's message may have lines of its own.
+            Event::Panicked { message, .. } => {
+                message.split_whitespace().try_for_each(|word| write!(out, "{word} "))
+            }
             Event::ThreadStarted { task, .. } => write!(out, "started by {task}"),
             Event::OpenFailed { reason, .. } => out.write_str(reason),
             Event::Died { death, during, gathering, fault, .. } => {
@@ -91,11 +114,17 @@ impl Timeline {
                 write!(out, "by {by:+} ms, from {from}")
             }
             Event::DiskAnswered { number, operation, bytes, error, injected, .. } => {
-                write!(out, "op {number} {operation:?} {bytes} B")?;
-                error.map_or(Ok(()), |error| write!(out, " failed: {error:?}"))?;
+                write!(out, "op {number} {}", words::kebab(operation))?;
+                if bytes > 0 {
+                    write!(out, " {bytes} B")?;
+                }
+                error.map_or(Ok(()), |error| write!(out, " failed: {}", words::kebab(error)))?;
                 out.write_str(if injected { " (fault)" } else { "" })
             }
-            Event::FaultBegan { fault } | Event::FaultEnded { fault } => write!(out, "fault {}", fault.0),
+            Event::FaultBegan { fault } | Event::FaultEnded { fault } => {
+                write!(out, "fault {}", fault.0)?;
+                self.faults.get(&fault).map_or(Ok(()), |label| write!(out, ": {label}"))
+            }
             Event::Intended { message, to, class, .. } => {
                 write!(out, "message {message} to n{} {class}", to.0)
             }
@@ -105,8 +134,8 @@ impl Timeline {
                 answer.map_or(Ok(()), |sequence| write!(out, " got #{sequence}"))?;
                 refusal.map_or(Ok(()), |refusal| write!(out, " refused: {refusal}"))
             }
-            Event::FrameSent { frame, message, copy, from, to, class, channel, bytes } => {
-                write!(out, "frame {} n{}->n{} {class} channel {channel} {bytes} B", frame.0, from.0, to.0)?;
+            Event::FrameSent { frame, message, copy, to, class, channel, bytes, .. } => {
+                write!(out, "frame {} to n{} {class} ch {channel} {bytes} B", frame.0, to.0)?;
                 write_message(out, message)?;
                 write_copy(out, copy)
             }
@@ -169,7 +198,11 @@ impl Timeline {
     fn engine(&self, out: &mut String, event: &EngineEvent<'_>) -> fmt::Result {
         match *event {
             EngineEvent::Opened { restored, unrestorable, next_batch } => {
-                write!(out, "{restored} records, {unrestorable} unrestorable, next batch {}", next_batch.0)
+                write_count(out, restored as usize, "record")?;
+                if unrestorable > 0 {
+                    write!(out, ", {unrestorable} unrestorable")?;
+                }
+                write!(out, ", next batch {}", next_batch.0)
             }
             EngineEvent::Transition { transition, stream, table, decision, staged, .. } => {
                 let side = if table == Table::Sender { "sends" } else { "admits" };
@@ -180,7 +213,11 @@ impl Timeline {
                         write!(out, "#{sequence} {}", verdict.id())?
                     }
                     Decision::Reserved { first, last, lease } => {
-                        write!(out, "#{first}..={last} lease {lease}")?
+                        write!(out, "#{first}")?;
+                        if last > first {
+                            write!(out, "-{last}")?;
+                        }
+                        write!(out, " lease {lease}")?;
                     }
                     Decision::Refused { reason } => write!(out, " refused: {reason}")?,
                 }
@@ -188,15 +225,21 @@ impl Timeline {
             }
             EngineEvent::Released { transition, depends } => {
                 write!(out, "{}", transition.0)?;
-                depends.iter().try_for_each(|(record, batch)| {
+                depends.iter().take(MOST_DEPENDS).try_for_each(|(record, batch)| {
                     out.write_str(" on ")?;
                     write_record(out, *record)?;
                     write!(out, "@{}", batch.0)
-                })
+                })?;
+                match depends.len().saturating_sub(MOST_DEPENDS) {
+                    0 => Ok(()),
+                    more => write!(out, " and {more} more"),
+                }
             }
             EngineEvent::BatchClosed { batch, records, transitions } => {
                 let bytes: u64 = records.iter().filter_map(|(_, bytes)| bytes.map(u64::from)).sum();
-                write!(out, "batch {}: {} records, {bytes} B, {transitions} waiting", batch.0, records.len())
+                write!(out, "batch {}: ", batch.0)?;
+                write_count(out, records.len(), "record")?;
+                write!(out, ", {bytes} B, {transitions} waiting")
             }
             EngineEvent::Step { step, batch, roles } => {
                 write!(out, "{} of batch {}", step.id(), batch.0)?;
@@ -204,8 +247,8 @@ impl Timeline {
             }
             EngineEvent::BatchDurable { batch } => write!(out, "batch {}", batch.0),
             EngineEvent::BatchFailed { batch, undone, state_digest } => {
-                let [a, b, c, d, ..] = state_digest;
-                write!(out, "batch {}, {undone} undone, state {a:02x}{b:02x}{c:02x}{d:02x}", batch.0)
+                let [a, b, c, ..] = state_digest;
+                write!(out, "batch {}, {undone} undone, state {a:02x}{b:02x}{c:02x}", batch.0)
             }
             EngineEvent::CallerGone { transition } => write!(out, "{}", transition.0),
         }
@@ -294,19 +337,19 @@ fn write_copy(out: &mut String, copy: u32) -> fmt::Result {
 }
 
 fn write_roles(out: &mut String, Roles { leases, windows }: Roles) -> fmt::Result {
-    write!(out, ", {leases} leases, {windows} windows")
+    for (number, what) in [(leases, "lease"), (windows, "window")] {
+        if number > 0 {
+            out.write_str(", ")?;
+            write_count(out, number as usize, what)?;
+        }
+    }
+    Ok(())
+}
+
+fn write_count(out: &mut String, number: usize, what: &str) -> fmt::Result {
+    write!(out, "{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 fn write_record(out: &mut String, RecordName([a, b, c, ..]): RecordName) -> fmt::Result {
     write!(out, "{a:02x}{b:02x}{c:02x}")
-}
-
-/// Cuts a line at the last column, and trailing blanks.
-fn truncate(line: &mut String) {
-    line.truncate(line.trim_end().len());
-    if line.chars().count() > COLUMNS {
-        let cut = line.char_indices().nth(COLUMNS - 1).map_or(line.len(), |(at, _)| at);
-        line.truncate(cut);
-        line.push('…');
-    }
 }

@@ -49,6 +49,19 @@ pub const fn death_kind(death: Death) -> &'static str {
     }
 }
 
+/// The name of a variant as plans and lines spell it: `FlushDirectory` is `flush-directory`.
+#[must_use]
+pub fn kebab(variant: impl std::fmt::Debug) -> String {
+    let mut words = String::new();
+    for (place, letter) in format!("{variant:?}").char_indices() {
+        if letter.is_ascii_uppercase() && place > 0 {
+            words.push('-');
+        }
+        words.push(letter.to_ascii_lowercase());
+    }
+    words
+}
+
 /// A fault and its subject in words: `power failure, node 3`.
 #[must_use]
 pub fn fault_label(kind: &FaultKind) -> String {
@@ -83,6 +96,14 @@ pub fn fault_label(kind: &FaultKind) -> String {
 mod tests {
     use super::*;
     use crate::units::NodeId;
+
+    #[test]
+    fn a_variant_reads_as_plans_spell_it() {
+        let operation = crate::plan::DiskOperation::FlushDirectory;
+        assert_eq!(kebab(operation), "flush-directory");
+        assert_eq!(serde_json::to_string(&operation).expect("it is data"), "\"flush-directory\"");
+        assert_eq!(kebab(Death::Power), "power");
+    }
 
     #[test]
     fn a_label_says_kind_and_subject() {

@@ -149,7 +149,8 @@ impl Night<'_> {
                 manner: self.manner(),
                 check: Checked::OneIn(CHECKED_EVERY),
             };
-            campaign.run(&self.tally, &self.monitor, || bar.inc(1));
+            // What was cut short is told by the monitor's reason.
+            let _ = campaign.run(&self.tally, &self.monitor, || bar.inc(1));
             from = self.first_seed + self.seeds();
             if !self.is_stopped() {
                 Shrinks::go_on(self, end);

@@ -47,15 +47,15 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let tally = Mutex::new(Tally::new(targets.iter().map(target::Target::scenario), only));
     let campaign = Campaign { targets, seeds, flaws, jobs: arguments.threads(), manner, check };
     let report = Report { arguments, campaign: &campaign, began: Instant::now() };
-    watched(&report, &tally, &monitor);
+    let cut_short = watched(&report, &tally, &monitor);
     let tally = tally.into_inner().expect("the tally's holders do not panic");
-    report.finish(&tally, monitor.reason().as_ref(), &interrupts)
+    report.finish(&tally, monitor.reason().filter(|_| cut_short).as_ref(), &interrupts)
 }
 
-/// Runs the campaign with the monitor beside it.
-fn watched(report: &Report<'_>, tally: &Mutex<Tally>, monitor: &Monitor) {
+/// Runs the campaign with the monitor beside it. Returns whether that cut anything short.
+fn watched(report: &Report<'_>, tally: &Mutex<Tally>, monitor: &Monitor) -> bool {
     let bar = progress(report.campaign);
-    std::thread::scope(|scope| {
+    let cut_short = std::thread::scope(|scope| {
         let looking = scope.spawn(|| {
             monitor.look(|| {
                 // A run that cannot stop itself: what is known is printed, and the process ends.
@@ -65,11 +65,13 @@ fn watched(report: &Report<'_>, tally: &Mutex<Tally>, monitor: &Monitor) {
                 std::process::exit(i32::from(exit.code()));
             });
         });
-        report.campaign.run(tally, monitor, || bar.inc(1));
+        let cut_short = report.campaign.run(tally, monitor, || bar.inc(1));
         monitor.over();
         looking.thread().unpark();
+        cut_short
     });
     bar.finish_and_clear();
+    cut_short
 }
 
 /// A bar on the standard error; hidden without a terminal.
@@ -102,7 +104,8 @@ pub fn repeat_plan(path: &str) -> String {
     arguments::joined(&[arguments::program(), "run".to_owned(), path.to_owned()])
 }
 
-/// Prints the block that every failing path ends with, and says how the command ends.
+/// Prints the block that every failing path ends with, where a machine reads the output on the standard error. Returns how
+/// the command ends because of it.
 pub fn print_failures(failures: &[Failure], json: bool) -> Exit {
     let colour = text::colour();
     let block = block::block(failures, colour);

@@ -5,9 +5,11 @@ use super::goal;
 use super::table::{Admissions, Messages, Part, RealTime, Table};
 use super::timed::Timed;
 use groundhog_sim::ledger::{LawSelection, LedgerOptions};
-use groundhog_sim::outcome::Outcome;
+use groundhog_sim::outcome::{Cut, Outcome};
 use groundhog_sim::plan::{Crypto, Plan, yardstick};
 use groundhog_sim::run::{RunError, RunOptions, run, run_transport_alone};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Few nodes, and many, between which admissions are compared.
@@ -26,11 +28,19 @@ const SPARSE_EVERY_US: u64 = 10_000;
 
 /// How much is run.
 #[derive(Clone, Copy)]
-pub struct Effort {
+pub struct Effort<'s> {
     /// How often each figure is measured.
     pub repeat: u32,
     /// Messages of one run of the network alone.
     pub messages: u32,
+    /// Set to interrupt the run that is on.
+    pub stop: &'s Arc<AtomicBool>,
+}
+
+impl Effort<'_> {
+    fn options(&self, ledger: LedgerOptions) -> RunOptions {
+        RunOptions { ledger, stop: Arc::clone(self.stop), ..RunOptions::default() }
+    }
 }
 
 /// One way to run the plan of admissions.
@@ -44,7 +54,7 @@ struct Manner {
 const WHOLE: Manner = Manner { laws: true, fingerprint: true, crypto: Crypto::KeyedHash };
 
 /// Measures everything.
-pub fn measure(effort: Effort, say: impl Fn(String)) -> Result<Table, BenchError> {
+pub fn measure(effort: Effort<'_>, say: impl Fn(String)) -> Result<Table, BenchError> {
     let mut messages = Vec::new();
     for (nodes, goal) in goal::MESSAGES_PER_SECOND {
         say(format!("messages through the network alone, {nodes} nodes"));
@@ -66,14 +76,15 @@ pub fn measure(effort: Effort, say: impl Fn(String)) -> Result<Table, BenchError
     Ok(Table { messages, real_time, few, many, parts })
 }
 
-fn network_alone(effort: Effort, nodes: u16, every_us: u64) -> Result<(u64, Timed), BenchError> {
+fn network_alone(effort: Effort<'_>, nodes: u16, every_us: u64) -> Result<(u64, Timed), BenchError> {
     let per_node = effort.messages / u32::from(nodes);
     let plan = yardstick::messages(nodes, per_node, every_us);
     let mut best: Option<Timed> = None;
     let mut delivered = 0;
     for _ in 0..effort.repeat {
         let what = || format!("messages of {nodes} nodes");
-        let (outcome, timed) = timed(&plan, RunOptions::default(), run_transport_alone, what)?;
+        let (outcome, timed) =
+            timed(&plan, effort.options(LedgerOptions::default()), run_transport_alone, what)?;
         // Each frame is sent and delivered; a node that is ready and the end of all faults are the only other events.
         delivered = (outcome.events - u64::from(nodes) - 1) / 2;
         best = best.into_iter().chain([timed]).min_by_key(Timed::core);
@@ -81,7 +92,7 @@ fn network_alone(effort: Effort, nodes: u16, every_us: u64) -> Result<(u64, Time
     Ok((delivered, best.expect("everything is measured at least once")))
 }
 
-fn admissions(effort: Effort, nodes: u16, manner: Manner) -> Result<Admissions, BenchError> {
+fn admissions(effort: Effort<'_>, nodes: u16, manner: Manner) -> Result<Admissions, BenchError> {
     let streams = u32::from(nodes) * STREAMS_PER_NODE;
     let per_stream = (effort.messages / 10 / streams).max(FEWEST_PER_STREAM);
     let plan = yardstick::admissions(nodes, per_stream, manner.crypto);
@@ -90,7 +101,7 @@ fn admissions(effort: Effort, nodes: u16, manner: Manner) -> Result<Admissions, 
         unhashed: !manner.fingerprint,
         ..LedgerOptions::default()
     };
-    let options = RunOptions { ledger, ..RunOptions::default() };
+    let options = effort.options(ledger);
     let what = || format!("admissions of {nodes} nodes");
     let (outcome, timed) = timed(&plan, options, run, what)?;
     if outcome.dispatched != outcome.intended {
@@ -109,7 +120,10 @@ fn admissions(effort: Effort, nodes: u16, manner: Manner) -> Result<Admissions, 
 }
 
 /// The same run with parts switched off, in turn, so that what else this machine does meets all of them alike.
-fn where_the_time_goes(effort: Effort, say: &impl Fn(String)) -> Result<(Admissions, Vec<Part>), BenchError> {
+fn where_the_time_goes(
+    effort: Effort<'_>,
+    say: &impl Fn(String),
+) -> Result<(Admissions, Vec<Part>), BenchError> {
     let manners = [
         ("", WHOLE),
         ("without laws", Manner { laws: false, ..WHOLE }),
@@ -147,6 +161,9 @@ fn timed(
     if let Some(violation) = outcome.violations.first() {
         let (law, saw) = (violation.law.to_owned(), violation.saw.clone());
         return Err(BenchError::Broken { what: what(), law, saw });
+    }
+    if outcome.cut == Some(Cut::Interrupted) {
+        return Err(BenchError::Interrupted);
     }
     if let Some(cut) = &outcome.cut {
         let saw = format!("the run was cut: {cut:?}");

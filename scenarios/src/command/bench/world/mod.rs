@@ -8,8 +8,9 @@ mod measure;
 mod table;
 mod timed;
 
+use crate::campaign::interrupt::Interrupt;
 use crate::exit::Exit;
-use crate::print::block::{self, Failure, FailureKind};
+use crate::print::block::{Failure, FailureKind};
 use crate::print::text;
 use clap::Args;
 use groundhog_sim::run::RunError;
@@ -55,13 +56,25 @@ pub enum BenchError {
         /// What it saw.
         saw: String,
     },
+    /// Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
+    /// The system gave no signal handler.
+    #[error("no handler for Ctrl-C: {0}")]
+    Signals(std::io::Error),
 }
 
 /// Runs it.
 pub fn main(arguments: &Arguments) -> Result<Exit, BenchError> {
+    let interrupt = Interrupt::listen().map_err(BenchError::Signals)?;
     let progress = spinner();
-    let effort = Effort { repeat: arguments.repeat, messages: arguments.messages };
-    let measured = measure::measure(effort, |message| progress.set_message(message));
+    let effort = Effort { repeat: arguments.repeat, messages: arguments.messages, stop: &interrupt.stop() };
+    let give_up = || {
+        progress.finish_and_clear();
+        failed(arguments, interrupted(arguments))
+    };
+    let measured =
+        interrupt.during(give_up, || measure::measure(effort, |message| progress.set_message(message)));
     progress.finish_and_clear();
     match measured {
         Ok(table) => {
@@ -69,7 +82,10 @@ pub fn main(arguments: &Arguments) -> Result<Exit, BenchError> {
             text::out(&printed);
             Ok(Exit::Held)
         }
-        Err(BenchError::Broken { what, law, saw }) => Ok(failed(arguments, &what, law, saw)),
+        Err(BenchError::Broken { what, law, saw }) => {
+            Ok(failed(arguments, broken(arguments, &what, law, saw)))
+        }
+        Err(BenchError::Interrupted) => Ok(failed(arguments, interrupted(arguments))),
         Err(error) => Err(error),
     }
 }
@@ -83,25 +99,37 @@ fn spinner() -> ProgressBar {
     spinner
 }
 
-/// Prints the block of a law that a measured run broke, and ends as it says.
-fn failed(arguments: &Arguments, what: &str, law: String, saw: String) -> Exit {
+/// The command that measures so much, so often.
+fn command(arguments: &Arguments, repeat: u32) -> String {
     use crate::command::run::{joined, program};
-    let messages = arguments.messages.to_string();
-    let words = [&program(), "bench", "world", "--repeat", "1", "--messages", &messages].map(str::to_owned);
-    let failure = Failure {
+    let (repeat, messages) = (repeat.to_string(), arguments.messages.to_string());
+    joined(&[&program(), "bench", "world", "--repeat", &repeat, "--messages", &messages].map(str::to_owned))
+}
+
+/// A law that a measured run broke.
+fn broken(arguments: &Arguments, what: &str, law: String, saw: String) -> Failure {
+    Failure {
         kind: FailureKind::Broken,
         what: law,
         saw: format!("while measuring {what}: {saw}"),
         shrunk: None,
         see: None,
-        repeat: Some(joined(&words)),
-    };
-    let failures = [failure];
-    let block = block::block(&failures, text::colour());
-    if arguments.json {
-        eprint!("{block}");
-    } else {
-        text::out(&format!("\n{block}"));
+        repeat: Some(command(arguments, 1)),
     }
-    block::exit(&failures)
+}
+
+fn interrupted(arguments: &Arguments) -> Failure {
+    Failure {
+        kind: FailureKind::Cut,
+        what: "interrupted".to_owned(),
+        saw: "the bench was stopped".to_owned(),
+        shrunk: None,
+        see: None,
+        repeat: Some(command(arguments, arguments.repeat)),
+    }
+}
+
+/// Prints the block and ends as it says.
+fn failed(arguments: &Arguments, failure: Failure) -> Exit {
+    crate::command::run::print_failures(&[failure], arguments.json)
 }
