@@ -4,8 +4,9 @@
 //! partly or whole, drawn by their own identity.
 
 use super::World;
-use super::disk::{Choice, OpFault};
+use super::disk::OpFault;
 use super::slots::SlotKey;
+use super::survival::Survival;
 use super::timeline::Due;
 use crate::draw::{Draws, Purpose};
 use crate::ledger::event::Event;
@@ -62,7 +63,7 @@ impl World {
         });
         if let Some((index, Phase::Before)) = strike {
             self.disk_answers.free(key);
-            self.strike(index, node, life);
+            self.strike(index, self.survival(index, node));
             return None;
         }
         if effect.stuck.is_none() {
@@ -99,8 +100,9 @@ impl World {
         let (node, life, number, strike) = (meta.node, meta.life, meta.number, meta.strike);
         if let Some((index, Phase::Partly)) = strike {
             let meta = self.disk_answers.free(key).expect("the slot is open");
-            self.apply_partly(&meta);
-            self.strike(index, node, life);
+            let mut survival = self.survival(index, node);
+            survival.cut_short(&mut self.disks[node.index()], &meta.request);
+            self.strike(index, survival);
             return;
         }
         let meta = self.disk_answers.meta(key).expect("the slot is open");
@@ -113,7 +115,7 @@ impl World {
         let error = answer.as_ref().err().map(|error| error.kind);
         if let Some((index, Phase::After)) = strike {
             self.disk_answers.free(key);
-            self.strike(index, node, life);
+            self.strike(index, self.survival(index, node));
             return;
         }
         self.record(&Event::DiskAnswered { node, life, number, operation, bytes, error, injected });
@@ -125,7 +127,19 @@ impl World {
     }
 
     /// What was under way when a life ended happens before, partly or whole, in the order of its numbers.
-    pub(super) fn end_disk_calls(&mut self, node: NodeId, life: Life) {
+    pub(super) fn end_disk_calls(&mut self, node: NodeId, life: Life, survival: &mut Survival) {
+        for (number, key) in self.disk_calls_under_way(node, life) {
+            let waiting = self.disk_answers.waits(key);
+            let meta = self.disk_answers.free(key).expect("the slot is open");
+            if waiting {
+                let disk = &mut self.disks[node.index()];
+                survival.under_way(disk, number, &meta.request, meta.fault.as_ref());
+            }
+        }
+    }
+
+    /// The operations of one life that are not done with, by their numbers.
+    fn disk_calls_under_way(&self, node: NodeId, life: Life) -> Vec<(u64, SlotKey)> {
         let mut under_way: Vec<(u64, SlotKey)> = Vec::new();
         for (key, meta) in self.disk_answers.open_slots() {
             if meta.node == node && meta.life == life {
@@ -133,20 +147,7 @@ impl World {
             }
         }
         under_way.sort_unstable();
-        for (number, key) in under_way {
-            let waiting = self.disk_answers.waits(key);
-            let meta = self.disk_answers.free(key).expect("the slot is open");
-            if !waiting {
-                continue;
-            }
-            let words = [node.0.into(), life.0.into(), number];
-            match Draws::new(self.plan.seed).draw(Purpose::DiskUnderWay, words).below(3) {
-                0 => {}
-                1 => self.apply_partly(&meta),
-                // Nobody is left to be answered.
-                _ => drop(self.disks[node.index()].apply(&meta.request, meta.fault.as_ref())),
-            }
-        }
+        under_way
     }
 
     /// Operations that `fault` held are answered now, with success or an error.
@@ -188,14 +189,6 @@ impl World {
         }
     }
 
-    fn apply_partly(&mut self, meta: &DiskCallMeta) {
-        let seed = self.plan.seed;
-        let (node, life) = (meta.node, meta.life);
-        self.disks[node.index()].apply_partly(&meta.request, &mut |choice: Choice| {
-            survives(seed, Purpose::DiskPartly, node, life, choice)
-        });
-    }
-
     fn disk_latency_ns(&mut self, node: NodeId, life: Life, number: u64, request: &DiskRequest) -> u64 {
         let latency = self.plan.profile.disk_latency;
         let base = base_latency_ns(&latency, request);
@@ -204,23 +197,6 @@ impl World {
         let words = [node.0.into(), life.0.into(), number];
         base + Draws::new(self.plan.seed).draw(Purpose::DiskLatency, words).below(span + 1)
     }
-}
-
-/// Whether one pending change survives, drawn by its identity.
-pub(super) fn survives(seed: u64, purpose: Purpose, node: NodeId, life: Life, choice: Choice) -> bool {
-    let (kind, operation, inode, sector) = match choice {
-        Choice::Name { operation } => (0, operation, 0, 0),
-        Choice::Size { inode, operation } => (1, operation, inode, 0),
-        Choice::Sector { inode, operation, sector } => (2, operation, inode, sector),
-        Choice::Effect { operation } => (3, operation, 0, 0),
-    };
-    let place = u64::from(node.0) << 40 | u64::from(life.0) << 8;
-    let draws = Draws::new(seed);
-    // A fair coin alone would leave a long chain of ordered changes almost always short: some deaths take little, some
-    // nearly everything.
-    let kept_per_mille = [500, 500, 900, 100][draws.draw(purpose, [place]).below(4) as usize];
-    let draw = draws.draw(purpose, [place | kind, operation, inode, u64::from(sector)]);
-    draw.chance_per_mille(kept_per_mille)
 }
 
 fn base_latency_ns(latency: &DiskLatency, request: &DiskRequest) -> u64 {

@@ -6,7 +6,7 @@
 use super::World;
 use super::clock::ClockChange;
 use super::disk::OpFault;
-use super::disk_calls::survives;
+use super::survival::survives;
 use super::timeline::Due;
 use crate::draw::{Draws, Purpose};
 use crate::ledger::event::Event;
@@ -134,6 +134,11 @@ impl ActiveFaults {
     /// A fault is on from now until it ends.
     pub(super) fn turn_on(&mut self, index: usize) {
         self.on[index] = true;
+    }
+
+    /// Whether a fault is on.
+    pub(super) fn is_on(&self, index: usize) -> bool {
+        self.on[index]
     }
 
     /// Whether a stall of this handler is on.
@@ -308,8 +313,9 @@ impl World {
         }
         let plan = std::sync::Arc::clone(&self.plan);
         let fault = &plan.faults[index];
-        if let FaultKind::Crash { node, death, down_us } = fault.kind {
-            self.crash(index, node, death, down_us);
+        if let FaultKind::Crash { node, .. } = fault.kind {
+            let survival = self.survival(index, node);
+            self.crash(index, survival);
             return;
         }
         self.faults.turn_on(index);

@@ -17,6 +17,7 @@ mod observing;
 pub mod processor;
 mod receiving;
 mod slots;
+mod survival;
 mod tasks;
 mod timeline;
 mod timers;
