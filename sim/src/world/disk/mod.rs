@@ -16,12 +16,15 @@ mod crash;
 mod directories;
 mod fault;
 mod handle;
+mod images;
 mod media;
 mod names;
 mod operations;
 mod platter;
 mod removed;
+mod scope;
 mod slab;
+mod state;
 mod survive;
 #[cfg(test)]
 mod tests;
@@ -29,7 +32,10 @@ mod tests;
 pub use choice::{Certainty, Choice, Choose, Found, PowerLossReport};
 pub use content::Tag;
 pub use fault::OpFault;
+pub use images::{Image, Images};
 pub use platter::SECTOR_BYTES;
+pub use scope::Unread;
+pub use state::State;
 
 use crate::plan::DiskProfile;
 use content::{FileContent, found_in};
