@@ -6,6 +6,7 @@
 use crate::ledger::LedgerOptions;
 use crate::outcome::Outcome;
 use crate::plan::Plan;
+use crate::world::probe::{Probe, Probed};
 use crate::world::{Program, Start, World};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -88,7 +89,15 @@ fn keep_panics_of_runs() {
 /// # Errors
 /// [`RunError`]. A broken law is no error: it is in the outcome.
 pub fn run(plan: &Plan, options: RunOptions) -> Result<Outcome, RunError> {
-    run_program(plan, options, Program::Engines)
+    run_program(plan, options, Program::Engines, None).map(|(outcome, _)| outcome)
+}
+
+/// Runs a plan and looks at what `probe` asks for. The run is the same as without it.
+///
+/// # Errors
+/// [`RunError`].
+pub fn run_probed(plan: &Plan, options: RunOptions, probe: Probe) -> Result<(Outcome, Probed), RunError> {
+    run_program(plan, options, Program::Engines, Some(probe))
 }
 
 /// Runs a plan whose nodes run no engines: its bursts go straight to the network, which is measured alone.
@@ -96,27 +105,37 @@ pub fn run(plan: &Plan, options: RunOptions) -> Result<Outcome, RunError> {
 /// # Errors
 /// [`RunError`].
 pub fn run_transport_alone(plan: &Plan, options: RunOptions) -> Result<Outcome, RunError> {
-    run_program(plan, options, Program::TransportAlone)
+    run_program(plan, options, Program::TransportAlone, None).map(|(outcome, _)| outcome)
 }
 
-fn run_program(plan: &Plan, options: RunOptions, program: Program) -> Result<Outcome, RunError> {
+fn run_program(
+    plan: &Plan,
+    options: RunOptions,
+    program: Program,
+    probe: Option<Probe>,
+) -> Result<(Outcome, Probed), RunError> {
     plan.check().map_err(|error| RunError::Plan(error.to_string()))?;
     let plan = Arc::new(plan.clone());
     let thread = std::thread::Builder::new().name(THREAD_NAME.to_owned());
     keep_panics_of_runs();
     let running = thread.spawn(move || {
-        let run = std::panic::catch_unwind(AssertUnwindSafe(|| simulate(plan, options, program)));
+        let run = std::panic::catch_unwind(AssertUnwindSafe(|| simulate(plan, options, program, probe)));
         run.unwrap_or_else(|panic| Err(RunError::Simulator(panic_message(panic.as_ref()))))
     });
     let running = running.map_err(|error| RunError::Thread(error.to_string()))?;
     running.join().unwrap_or_else(|_| Err(RunError::Simulator("its thread ended without a word".to_owned())))
 }
 
-fn simulate(plan: Arc<Plan>, options: RunOptions, program: Program) -> Result<Outcome, RunError> {
+fn simulate(
+    plan: Arc<Plan>,
+    options: RunOptions,
+    program: Program,
+    probe: Option<Probe>,
+) -> Result<(Outcome, Probed), RunError> {
     let runtime =
         madsim::runtime::Runtime::with_seed_and_config(plan.schedule_seed, madsim::Config::default());
     let nodes = plan.nodes.iter().map(|_| runtime.create_node().build().id()).collect();
-    let start = Start { plan, program, nodes, executor: runtime.handle().clone() };
+    let start = Start { plan, program, nodes, executor: runtime.handle().clone(), probe };
     let stop = Arc::clone(&options.stop);
     let shared = World::begin(start, options)?;
     runtime.block_on(async move {
@@ -124,8 +143,8 @@ fn simulate(plan: Arc<Plan>, options: RunOptions, program: Program) -> Result<Ou
         if let Some(failure) = shared.with(World::failure) {
             return Err(RunError::Simulator(failure));
         }
-        let outcome = shared.with(|world| world.outcome(cut));
+        let seen = shared.with(|world| (world.outcome(cut), world.probed()));
         crate::world::bury(&shared).await;
-        Ok(outcome)
+        Ok(seen)
     })
 }

@@ -2,3 +2,5 @@
 //!
 //! Promise: nothing in here starts a thread or reads a real clock; who runs plans, on how many cores and until when, is
 //! the caller's. The same plans and outcomes lead to the same steps.
+
+pub mod sweep;

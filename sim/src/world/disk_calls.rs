@@ -50,6 +50,8 @@ impl World {
         let effect = self.disk_effect(node, life, number, operation);
         let latency_ns =
             self.disk_latency_ns(node, life, number, &request).saturating_mul(effect.slow_factor);
+        let own = strike.map(|(index, _)| index);
+        self.look_at_operation((node, life), number, Phase::Before, &request, own);
         let key = self.disk_answers.open(DiskCallMeta {
             node,
             life,
@@ -98,6 +100,7 @@ impl World {
         }
         let Some(meta) = self.disk_answers.meta(key) else { return };
         let (node, life, number, strike) = (meta.node, meta.life, meta.number, meta.strike);
+        self.look_at_call(key, Phase::Partly);
         if let Some((index, Phase::Partly)) = strike {
             let meta = self.disk_answers.free(key).expect("the slot is open");
             let mut survival = self.survival(index, node);
@@ -113,6 +116,7 @@ impl World {
             _ => 0,
         };
         let error = answer.as_ref().err().map(|error| error.kind);
+        self.look_at_call(key, Phase::After);
         if let Some((index, Phase::After)) = strike {
             self.disk_answers.free(key);
             self.strike(index, self.survival(index, node));
@@ -136,6 +140,34 @@ impl World {
                 survival.under_way(disk, number, &meta.request, meta.fault.as_ref());
             }
         }
+    }
+
+    /// An operation that was begun is at one of its phases.
+    fn look_at_call(&mut self, key: SlotKey, phase: Phase) {
+        if self.prober.is_none() {
+            return;
+        }
+        let meta = self.disk_answers.meta(key).expect("the slot is open");
+        let (node, life, number, own) = (meta.node, meta.life, meta.number, meta.strike);
+        let request = meta.request.clone();
+        self.look_at_operation((node, life), number, phase, &request, own.map(|(index, _)| index));
+    }
+
+    /// What is under way in one life, but for one operation, by number.
+    pub(super) fn requests_under_way(
+        &mut self,
+        node: NodeId,
+        life: Life,
+        except: Option<u64>,
+    ) -> Vec<(u64, DiskRequest)> {
+        let mut requests = Vec::new();
+        for (number, key) in self.disk_calls_under_way(node, life) {
+            if self.disk_answers.waits(key) && Some(number) != except {
+                let meta = self.disk_answers.meta(key).expect("the slot is open");
+                requests.push((number, meta.request.clone()));
+            }
+        }
+        requests
     }
 
     /// The operations of one life that are not done with, by their numbers.

@@ -37,6 +37,16 @@ struct StepTrigger {
     index: usize,
 }
 
+impl StepTrigger {
+    fn touches(&self, roles: Roles) -> bool {
+        match self.table {
+            None => true,
+            Some(Table::Sender) => roles.leases > 0,
+            Some(Table::Receiver) => roles.windows > 0,
+        }
+    }
+}
+
 /// What the faults of a disk do to one operation.
 #[derive(Debug)]
 pub struct DiskEffect {
@@ -111,17 +121,20 @@ impl ActiveFaults {
         polls.iter().filter(|(at, _)| *at == poll).map(|(_, index)| *index).collect()
     }
 
+    /// Every fault that this step would set off, were it alone.
+    fn due_at_step(&self, node: NodeId, life: Life, step: Step, roles: Roles) -> Vec<usize> {
+        let triggers = self.steps.get(&(node, life)).map_or(&[][..], Vec::as_slice);
+        let due =
+            |trigger: &&StepTrigger| trigger.step == step && trigger.left == 1 && trigger.touches(roles);
+        triggers.iter().filter(due).map(|trigger| trigger.index).collect()
+    }
+
     /// The faults that this step sets off.
     fn at_step(&mut self, node: NodeId, life: Life, step: Step, roles: Roles) -> Option<usize> {
         let triggers = self.steps.get_mut(&(node, life))?;
         let mut struck = None;
         for trigger in triggers.iter_mut().filter(|trigger| trigger.step == step && trigger.left > 0) {
-            let touches = match trigger.table {
-                None => true,
-                Some(Table::Sender) => roles.leases > 0,
-                Some(Table::Receiver) => roles.windows > 0,
-            };
-            if touches {
+            if trigger.touches(roles) {
                 trigger.left -= 1;
                 if trigger.left == 0 && struck.is_none() {
                     struck = Some(trigger.index);
@@ -283,6 +296,7 @@ impl World {
             let seed = self.plan.seed;
             self.disks[node.index()]
                 .write_back(&mut |choice| survives(seed, Purpose::DiskWriteBack, node, life, choice));
+            self.disk_changed_unasked();
         }
         for index in std::mem::take(&mut effect.spent) {
             self.end_fault(index);
@@ -292,6 +306,10 @@ impl World {
 
     /// An engine reported a step.
     pub(super) fn strike_at_step(&mut self, node: NodeId, life: Life, step: Step, roles: Roles) {
+        if self.prober.is_some() {
+            let own = self.faults.due_at_step(node, life, step, roles);
+            self.look_at_step(node, life, step, own);
+        }
         if let Some(index) = self.faults.at_step(node, life, step, roles) {
             self.begin_fault(index);
         }

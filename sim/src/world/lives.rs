@@ -210,6 +210,7 @@ impl World {
                 self.record(&Event::PowerLost { node, kept: report.kept(), lost: report.lost() });
             }
         }
+        self.look_at_death(node, fault, survival.asked());
         let now = self.now();
         let state = self.node(node);
         state.processor.restart();

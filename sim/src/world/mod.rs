@@ -14,6 +14,7 @@ mod machine;
 pub mod network;
 mod node;
 mod observing;
+pub mod probe;
 pub mod processor;
 mod receiving;
 mod slots;
@@ -33,6 +34,7 @@ use self::disk_calls::DiskCallMeta;
 use self::faults::ActiveFaults;
 use self::lives::{NodeState, Status};
 use self::node::Identity;
+use self::probe::{Probe, Prober};
 use self::slots::Slots;
 use self::tasks::ReadyTasks;
 use self::timeline::{Due, Timeline};
@@ -92,6 +94,7 @@ pub struct World {
     store_root: DiskPath,
     /// What the simulator said when it panicked.
     failure: Option<String>,
+    prober: Option<Box<Prober>>,
 }
 
 /// What a world begins from.
@@ -104,6 +107,8 @@ pub struct Start {
     pub nodes: Vec<madsim::task::NodeId>,
     /// The executor.
     pub executor: madsim::runtime::Handle,
+    /// What is looked at beside the run.
+    pub probe: Option<Probe>,
 }
 
 impl World {
@@ -112,7 +117,7 @@ impl World {
     /// # Errors
     /// [`RunError::Plan`] when the plan cannot be.
     pub fn begin(start: Start, options: RunOptions) -> Result<Shared, RunError> {
-        let Start { plan, program, nodes: executor_nodes, executor } = start;
+        let Start { plan, program, nodes: executor_nodes, executor, probe } = start;
         let flaws = node::flaws_of(&plan.flaws).map_err(RunError::Plan)?;
         let traffic = Traffic::new(&plan, flaws).map_err(|error| RunError::Plan(error.to_string()))?;
         let crypto = node::crypto_of(&plan);
@@ -149,6 +154,7 @@ impl World {
                 flaws,
                 store_root: node::store_root(),
                 failure: None,
+                prober: probe.map(|probe| Box::new(Prober::new(probe))),
                 plan,
             })
         });

@@ -14,6 +14,9 @@ impl World {
         if self.ended {
             return;
         }
+        if let Some(prober) = &mut self.prober {
+            prober.event(self.timeline.now(), event);
+        }
         let view = DiskView::new(&self.disks, &self.store_root);
         self.ledger.record(self.timeline.now(), event, &view);
     }

@@ -8,7 +8,7 @@ use super::scope::{Scope, Unread};
 use super::state::{State, bare_part, directory_part, file_part, platter_content};
 use super::survive::Rule;
 use super::{Choice, Disk, Node, PowerLossReport};
-use crate::plan::DiskProfile;
+use crate::plan::{DiskProfile, Survivors};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Beyond this many undecided sizes and sectors of one file, not all of its contents are looked at.
@@ -22,18 +22,16 @@ const WAYS_AN_IMAGE: usize = 16;
 pub struct Image {
     /// The state.
     pub state: State,
-    /// The places in [`Disk::pending_choices`] of the changes that survive in it, in order. Where several ways lead to the
-    /// state, one with few survivors.
-    pub kept: Vec<u32>,
+    /// What survives in it; of a power failure alone, by the places in [`Disk::pending_choices`]. Where several ways lead to
+    /// the state, one with few survivors.
+    pub survivors: Survivors,
 }
 
-/// The distinct states that a power failure could leave.
+/// The distinct states that could be left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Images {
     /// The states, in the order of their digests.
     pub images: Vec<Image>,
-    /// How many changes are pending.
-    pub of: u32,
     /// Whether these are all.
     pub complete: bool,
 }
@@ -69,11 +67,9 @@ impl Disk {
         for (names, kept) in walk.names() {
             walk.contents_of(&names, kept, &mut images);
         }
-        Images {
-            images: images.into_iter().map(|(state, kept)| Image { state, kept }).collect(),
-            of: u32::try_from(choices.len()).expect("a disk has fewer than 2^32 pending changes"),
-            complete: walk.complete,
-        }
+        let of = u32::try_from(choices.len()).expect("a disk has fewer than 2^32 pending changes");
+        let image = |(state, kept)| Image { state, survivors: Survivors { of, kept } };
+        Images { images: images.into_iter().map(image).collect(), complete: walk.complete }
     }
 }
 

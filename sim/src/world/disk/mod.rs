@@ -14,6 +14,7 @@ mod choice;
 mod content;
 mod crash;
 mod directories;
+mod ends;
 mod fault;
 mod handle;
 mod images;
@@ -31,8 +32,10 @@ mod tests;
 
 pub use choice::{Certainty, Choice, Choose, Found, PowerLossReport};
 pub use content::Tag;
+pub use ends::Ends;
 pub use fault::OpFault;
 pub use images::{Image, Images};
+pub use operations::changes_the_disk;
 pub use platter::SECTOR_BYTES;
 pub use scope::Unread;
 pub use state::State;

@@ -12,6 +12,19 @@ use crate::plan::DiskProfile;
 use bytes::Bytes;
 use groundhog_engine::host::disk::{DiskAnswer, DiskError, DiskErrorKind, DiskPath, DiskRequest, FileHandle};
 
+/// Whether an operation can change what the next life meets.
+#[must_use]
+pub const fn changes_the_disk(request: &DiskRequest) -> bool {
+    !matches!(
+        request,
+        DiskRequest::Open { .. }
+            | DiskRequest::Read { .. }
+            | DiskRequest::Length { .. }
+            | DiskRequest::List { .. }
+            | DiskRequest::LockDirectory { .. }
+    )
+}
+
 pub(super) type Outcome = Result<DiskAnswer, DiskErrorKind>;
 
 impl Disk {
@@ -61,13 +74,12 @@ impl Disk {
         }
     }
 
-    /// Everything that a death that cuts this operation short would ask about it, in order. Of an operation that changes
-    /// nothing on the disk it asks, too.
+    /// Everything that a death that cuts this operation short would ask about it, in order: nothing where it changes nothing.
     #[must_use]
     pub fn partly_choices(&self, request: &DiskRequest) -> Vec<Choice> {
         let operation = self.operation + 1;
         let DiskRequest::Write { file, offset, bytes } = request else {
-            return vec![Choice::Effect { operation }];
+            return if changes_the_disk(request) { vec![Choice::Effect { operation }] } else { Vec::new() };
         };
         let Ok(inode) = self.writable(*file) else { return Vec::new() };
         let (sector_bytes, inode) = (SECTOR_BYTES as u64, self.inodes[inode].number);

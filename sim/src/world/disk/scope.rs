@@ -4,6 +4,7 @@
 //! where it is all that a directory holds: that it is there is seen, what it leads to is not.
 
 use super::names::NameChange;
+use super::operations::changes_the_disk;
 use super::{Disk, Node};
 use groundhog_engine::host::disk::{DiskPath, DiskRequest};
 use std::collections::BTreeSet;
@@ -87,19 +88,12 @@ impl Scope {
             }
         };
         match request {
-            DiskRequest::Open { .. }
-            | DiskRequest::Read { .. }
-            | DiskRequest::Length { .. }
-            | DiskRequest::List { .. }
-            | DiskRequest::LockDirectory { .. } => false,
             DiskRequest::Write { file, .. } | DiskRequest::Flush { file } => {
                 disk.handles.get(*file).is_some_and(|open| self.leads_to(disk, open.inode))
             }
             DiskRequest::Create { path } | DiskRequest::Remove { path } => counts(path),
             DiskRequest::Rename { from, to } => counts(from) || counts(to),
-            DiskRequest::CreateDirectory { .. }
-            | DiskRequest::RemoveDirectory { .. }
-            | DiskRequest::FlushDirectory { .. } => true,
+            _ => changes_the_disk(request),
         }
     }
 }

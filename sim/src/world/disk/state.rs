@@ -9,6 +9,7 @@ use super::platter::{Platter, SECTOR_BYTES};
 use super::scope::{Scope, Unread};
 use super::{Disk, Node};
 use groundhog_engine::host::disk::DiskPath;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -21,6 +22,19 @@ pub struct State(pub u128);
 impl State {
     pub(super) const fn with(self, part: u128) -> Self {
         Self(self.0.wrapping_add(part))
+    }
+}
+
+impl Serialize for State {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for State {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let digits = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        u128::from_str_radix(&digits, 16).map(State).map_err(serde::de::Error::custom)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::reference::{Image, Reference, parent, runs};
 use super::*;
+use crate::plan::Survivors;
 use crate::world::disk::Unread;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -278,19 +279,20 @@ fn states(disk: &Disk, unread: Unread<'_>) -> BTreeSet<State> {
 
 /// The images are complete, each once, and each comes about as it says.
 fn check_images(disk: &Disk, unread: Unread<'_>) -> Result<(), TestCaseError> {
-    let Images { images, of, complete } = disk.images(unread, 65_536);
+    let Images { images, complete } = disk.images(unread, 65_536);
     prop_assert!(complete);
     let choices = disk.pending_choices();
-    prop_assert_eq!(of as usize, choices.len());
     let walked: BTreeSet<State> = images.iter().map(|image| image.state).collect();
     prop_assert_eq!(walked.len(), images.len());
     prop_assert_eq!(walked, states(disk, unread));
     for image in images {
+        let Survivors { of, kept } = &image.survivors;
+        prop_assert_eq!(*of as usize, choices.len());
         let mut survivor = disk.clone();
         survivor.power_failure(&mut |choice| {
             let place =
                 choices.iter().position(|other| *other == choice).expect("every choice was announced");
-            image.kept.contains(&(place as u32))
+            kept.contains(&(place as u32))
         });
         prop_assert_eq!(survivor.state(unread), image.state, "{:?}", image);
     }

@@ -78,7 +78,7 @@ fn an_unflushed_file_that_is_renamed_leaves_every_torn_content() {
     disk.rename("d/new.tmp", "d/a");
     // The old one; without its size the new one is empty, and with it each of three sectors is there or zeros.
     assert_eq!(count(&disk), 1 + 1 + 8);
-    let whole = images(&disk).images.into_iter().map(|image| image.kept.len()).max();
+    let whole = images(&disk).images.into_iter().map(|image| image.survivors.kept.len()).max();
     assert_eq!(whole, Some(6), "two names, a size and three sectors");
 }
 
@@ -88,7 +88,7 @@ fn a_name_and_the_name_before_it_survive_only_together() {
     disk.flushed("d/new.tmp", record(3, 1_100));
     disk.rename("d/new.tmp", "d/a");
     assert_eq!(count(&disk), 2, "old, or new by two survivors of two");
-    let kept: Vec<usize> = images(&disk).images.iter().map(|image| image.kept.len()).collect();
+    let kept: Vec<usize> = images(&disk).images.iter().map(|image| image.survivors.kept.len()).collect();
     assert!(kept.contains(&0) && kept.contains(&2), "{kept:?}");
 }
 
