@@ -5,6 +5,7 @@ mod failures;
 mod report;
 
 pub use arguments::{Arguments, joined, program};
+pub use failures::saw;
 
 use super::CallError;
 use crate::campaign::monitor::{self, Monitor};
@@ -96,7 +97,7 @@ pub fn repeat_plan(path: &str) -> String {
     arguments::joined(&[arguments::program(), "run".to_owned(), path.to_owned()])
 }
 
-fn print_failures(failures: &[Failure], json: bool) -> Exit {
+pub fn print_failures(failures: &[Failure], json: bool) -> Exit {
     let colour = text::colour();
     let block = block::block(failures, colour);
     if json {

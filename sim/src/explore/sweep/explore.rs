@@ -39,26 +39,29 @@ struct Explorer<'a> {
     tally: Tally,
 }
 
-/// Explores some points of a node's first life, by number.
-///
-/// # Errors
-/// [`Stopped::Interrupted`], and whatever the plan itself does not run for.
+/// Explores some points of a node's first life, by number. The tally is that of all of them, or, with the reason, of what
+/// was done before it stopped.
 pub fn explore(
     plan: &Plan,
     settings: &Settings,
     node: NodeId,
     points: Range<u64>,
     runner: &mut dyn Runner,
-) -> Result<Tally, Stopped> {
+) -> (Tally, Option<Stopped>) {
     let mut explorer = Explorer { plan, settings, runner, memory: Vec::new(), tally: Tally::default() };
-    let mut branches = explorer.first_deaths(node, points)?;
-    for depth in 0..=usize::from(settings.depth) {
-        branches = explorer.follow(depth, branches)?;
-    }
-    Ok(explorer.tally)
+    let stopped = explorer.all(node, points).err();
+    (explorer.tally, stopped)
 }
 
 impl Explorer<'_> {
+    fn all(&mut self, node: NodeId, points: Range<u64>) -> Result<(), Stopped> {
+        let mut branches = self.first_deaths(node, points)?;
+        for depth in 0..=usize::from(self.settings.depth) {
+            branches = self.follow(depth, branches)?;
+        }
+        Ok(())
+    }
+
     /// Every image of every death at every one of the points.
     fn first_deaths(&mut self, node: NodeId, points: Range<u64>) -> Result<Vec<Branch>, Stopped> {
         let life = ProbedLife { images_of: points.clone(), ..first_life(node, self.settings) };
@@ -114,7 +117,8 @@ impl Explorer<'_> {
         let mut laws = BTreeSet::new();
         for violation in violations.iter().filter(|violation| laws.insert(violation.law)) {
             let known = tally.broken.entry(violation.law.to_owned());
-            known.or_insert_with(|| finding(violation.saw.clone())).runs += 1;
+            let saw = || format!("{} at {}", violation.saw, violation.at);
+            known.or_insert_with(|| finding(saw())).runs += 1;
         }
         if let Some(cut) = cut {
             tally.cut.get_or_insert_with(|| finding(words(&cut))).runs += 1;

@@ -2,10 +2,12 @@
 //!
 //! Promise: such a plan is an ordinary one. It can be run, shrunk and kept, and needs nothing of the sweep.
 
-use crate::plan::{Death, Fault, FaultKind, Plan, Survivors, When};
+use crate::ledger::words;
+use crate::plan::{Death, Fault, FaultKind, Phase, Plan, Survivors, When};
 use crate::units::{FaultId, Life, NodeId};
 use crate::world::disk::State;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// One death that a sweep adds to a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +32,31 @@ impl SweptDeath {
             | When::Step { node, life, .. }
             | When::Poll { node, life, .. } => (node, life),
             When::Time { .. } => unreachable!("a sweep strikes at places"),
+        }
+    }
+}
+
+impl fmt::Display for SweptDeath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (node, Life(life)) = self.life();
+        let death = words::death_kind(self.death).replace('-', " ");
+        write!(f, "{death} of {node} in life {life} ")?;
+        match self.at {
+            When::Operation { operation, phase: Phase::Before, .. } => {
+                write!(f, "before operation {operation}")?
+            }
+            When::Operation { operation, phase: Phase::Partly, .. } => {
+                write!(f, "within operation {operation}")?
+            }
+            When::Operation { operation, phase: Phase::After, .. } => {
+                write!(f, "after operation {operation}")?
+            }
+            When::Step { step, count, .. } => write!(f, "at step {} {count}", step.0.id())?,
+            When::Time { .. } | When::Poll { .. } => unreachable!("a sweep strikes at operations and steps"),
+        }
+        match self.survivors.of {
+            0 => Ok(()),
+            of => write!(f, ", keeping {} of {of} changes", self.survivors.kept.len()),
         }
     }
 }
