@@ -28,3 +28,21 @@ macro_rules! catalogue {
 }
 
 catalogue! { "crash-mid-batch" "lane-interleaving" "skewed-clocks" }
+
+/// A plan that comes with the command.
+#[derive(Clone, Copy, Debug)]
+pub struct WrittenPlan {
+    /// The plan's name.
+    pub name: &'static str,
+    /// What it is for.
+    pub about: &'static str,
+    /// Its file's text.
+    pub text: &'static str,
+}
+
+/// Every plan that has a name. None of them is among `all`.
+pub const PLANS: &[WrittenPlan] = &[WrittenPlan {
+    name: "group-commit",
+    about: "A plan and no scenario: one group commit of 8 admissions, from open to released, for `groundhog sweep`.",
+    text: include_str!("../plans/group-commit.json"),
+}];

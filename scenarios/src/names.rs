@@ -1,6 +1,6 @@
 //! Everything that has a name: scenarios, laws, flaws, marks, known limits.
 
-use crate::catalogue::CATALOGUE;
+use crate::catalogue::{CATALOGUE, PLANS};
 use groundhog_engine::flaws::Flaw;
 use groundhog_sim::laws::LawKind;
 use groundhog_sim::laws::catalogue::LAWS;
@@ -72,6 +72,12 @@ pub fn all(kind: Kind) -> Vec<Named> {
                 about: entry.about(),
                 more: scenario_marks(entry.name),
             })
+            .chain(PLANS.iter().map(|plan| Named {
+                kind,
+                name: plan.name,
+                about: plan.about.to_owned(),
+                more: Vec::new(),
+            }))
             .collect(),
         Kind::Laws => LAWS
             .iter()

@@ -1,6 +1,6 @@
 //! What a person asks to run: a scenario of the catalogue, all of them, a scenario file, or a plan.
 
-use crate::catalogue::CATALOGUE;
+use crate::catalogue::{CATALOGUE, PLANS};
 use crate::names;
 use crate::scenario_file::{self, ScenarioError, Setting, nearest};
 use groundhog_engine::flaws::Flaw;
@@ -172,14 +172,30 @@ pub fn find(name: &str, settings: &[Setting]) -> Result<Vec<Target>, TargetError
             Ok(Target { spelled: entry.name.to_owned(), source, pristine: settings.is_empty() })
         })
         .collect::<Result<_, TargetError>>()?;
-    if found.is_empty() { Ok(vec![from_file(name, settings)?]) } else { Ok(found) }
+    match PLANS.iter().find(|plan| plan.name == name) {
+        _ if !found.is_empty() => Ok(found),
+        Some(plan) => {
+            let source = written_plan(PathBuf::from(name), plan.text, settings)?;
+            Ok(vec![Target { spelled: name.to_owned(), source, pristine: false }])
+        }
+        None => Ok(vec![from_file(name, settings)?]),
+    }
+}
+
+fn written_plan(path: PathBuf, text: &str, settings: &[Setting]) -> Result<Source, TargetError> {
+    if !settings.is_empty() {
+        return Err(TargetError::OnlyScenarios { option: "--set", path });
+    }
+    let plan = Plan::from_json(text).map_err(|source| TargetError::Plan { path, source })?;
+    Ok(Source::Plan(Box::new(plan)))
 }
 
 fn from_file(name: &str, settings: &[Setting]) -> Result<Target, TargetError> {
     let path = Path::new(name);
     let extension = path.extension().and_then(|extension| extension.to_str());
     if extension.is_none() && !path.exists() {
-        let names = CATALOGUE.iter().map(|entry| entry.name).chain(["all"]);
+        let plans = PLANS.iter().map(|plan| plan.name);
+        let names = CATALOGUE.iter().map(|entry| entry.name).chain(plans).chain(["all"]);
         let nearest = nearest(name, names).map(str::to_owned);
         return Err(TargetError::Unknown { name: name.to_owned(), nearest });
     }
@@ -193,14 +209,7 @@ fn from_file(name: &str, settings: &[Setting]) -> Result<Target, TargetError> {
             let scenario = scenario_file::read(name, &text()?, settings, &names::limit_ids())?;
             Source::Scenario(Box::new(scenario))
         }
-        Some("json") => {
-            if !settings.is_empty() {
-                return Err(TargetError::OnlyScenarios { option: "--set", path });
-            }
-            let plan = Plan::from_json(&text()?)
-                .map_err(|source| TargetError::Plan { path: path.clone(), source })?;
-            Source::Plan(Box::new(plan))
-        }
+        Some("json") => written_plan(path.clone(), &text()?, settings)?,
         _ => return Err(TargetError::Kind { path }),
     };
     Ok(Target { spelled: name.to_owned(), source, pristine: false })

@@ -8,6 +8,7 @@ use crate::outcome::Outcome;
 use crate::plan::Plan;
 pub use crate::world::plants::Plant;
 use crate::world::plants::Planted;
+use crate::world::probe::{Probe, Probed};
 use crate::world::{Program, Start, World};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -128,7 +129,15 @@ fn keep_panics_of_runs() {
 /// # Errors
 /// [`RunError`]. A broken law is no error: it is in the outcome.
 pub fn run(plan: &Plan, options: RunOptions) -> Result<Outcome, RunError> {
-    run_program(plan, options, Program::Engines)
+    run_program(plan, options, Program::Engines, None).map(|(outcome, _)| outcome)
+}
+
+/// Runs a plan and looks at what `probe` asks for. The run is the same as without it.
+///
+/// # Errors
+/// [`RunError`].
+pub fn run_probed(plan: &Plan, options: RunOptions, probe: Probe) -> Result<(Outcome, Probed), RunError> {
+    run_program(plan, options, Program::Engines, Some(probe))
 }
 
 /// Runs a plan whose nodes run no engines: its bursts go straight to the network, which is measured alone.
@@ -136,10 +145,15 @@ pub fn run(plan: &Plan, options: RunOptions) -> Result<Outcome, RunError> {
 /// # Errors
 /// [`RunError`].
 pub fn run_transport_alone(plan: &Plan, options: RunOptions) -> Result<Outcome, RunError> {
-    run_program(plan, options, Program::TransportAlone)
+    run_program(plan, options, Program::TransportAlone, None).map(|(outcome, _)| outcome)
 }
 
-fn run_program(plan: &Plan, options: RunOptions, program: Program) -> Result<Outcome, RunError> {
+fn run_program(
+    plan: &Plan,
+    options: RunOptions,
+    program: Program,
+    probe: Option<Probe>,
+) -> Result<(Outcome, Probed), RunError> {
     plan.check().map_err(|error| RunError::Plan(error.to_string()))?;
     let plan = Arc::new(plan.clone());
     // Here, before the run and outside it.
@@ -147,7 +161,8 @@ fn run_program(plan: &Plan, options: RunOptions, program: Program) -> Result<Out
     let thread = std::thread::Builder::new().name(THREAD_NAME.to_owned());
     keep_panics_of_runs();
     let running = thread.spawn(move || {
-        let run = std::panic::catch_unwind(AssertUnwindSafe(|| simulate(plan, options, program, planted)));
+        let run =
+            std::panic::catch_unwind(AssertUnwindSafe(|| simulate(plan, options, program, planted, probe)));
         run.unwrap_or_else(|panic| Err(RunError::Simulator(caught(panic.as_ref()).to_string())))
     });
     let running = running.map_err(|error| RunError::Thread(error.to_string()))?;
@@ -159,12 +174,13 @@ fn simulate(
     options: RunOptions,
     program: Program,
     planted: Option<Planted>,
-) -> Result<Outcome, RunError> {
+    probe: Option<Probe>,
+) -> Result<(Outcome, Probed), RunError> {
     let runtime =
         madsim::runtime::Runtime::with_seed_and_config(plan.schedule_seed, madsim::Config::default());
     let nodes = plan.nodes.iter().map(|_| runtime.create_node().build().id()).collect();
     let planted = planted.map(Arc::new);
-    let start = Start { plan, program, nodes, executor: runtime.handle().clone(), planted };
+    let start = Start { plan, program, nodes, executor: runtime.handle().clone(), planted, probe };
     let stop = Arc::clone(&options.stop);
     let shared = World::begin(start, options)?;
     runtime.block_on(async move {
@@ -172,8 +188,8 @@ fn simulate(
         if let Some(failure) = shared.with(World::failure) {
             return Err(RunError::Simulator(failure));
         }
-        let outcome = shared.with(|world| world.outcome(cut));
+        let seen = shared.with(|world| (world.outcome(cut), world.probed()));
         crate::world::bury(&shared).await;
-        Ok(outcome)
+        Ok(seen)
     })
 }

@@ -145,7 +145,7 @@ fn messages_of_a_machine_that_loses_power_while_paused_are_all_accounted_for() {
     let mut plan = one_way_plan();
     let pause = FaultKind::Clock { node: NodeId(0), fault: ClockFault::Pause };
     plan.faults.push(fault(0, 300_000, 700_000, pause));
-    let kind = FaultKind::Crash { node: NodeId(0), death: Death::Power, down_us: 50_000 };
+    let kind = FaultKind::Crash { node: NodeId(0), death: Death::Power, down_us: 50_000, survivors: None };
     plan.faults.push(Fault { id: FaultId(1), at: When::Time { us: 500_000 }, until_us: None, kind });
     let watched = watch(&plan);
     support::assert_held(&watched);
@@ -160,7 +160,7 @@ fn messages_of_a_machine_that_loses_power_while_paused_are_all_accounted_for() {
 #[test]
 fn a_restored_snapshot_boots_behind_and_is_corrected() {
     let mut plan = one_way_plan();
-    let kind = FaultKind::Crash { node: RECEIVER, death: Death::Power, down_us: 50_000 };
+    let kind = FaultKind::Crash { node: RECEIVER, death: Death::Power, down_us: 50_000, survivors: None };
     plan.faults.push(Fault { id: FaultId(1), at: When::Time { us: 400_000 }, until_us: None, kind });
     let quiet = watch(&plan);
     let behind = ClockFault::BehindAtBoot { by_ms: 700_000 };
@@ -178,7 +178,7 @@ fn a_restored_snapshot_boots_behind_and_is_corrected() {
 #[test]
 fn a_process_crash_keeps_the_clock_that_a_snapshot_would_set_back() {
     let mut plan = one_way_plan();
-    let kind = FaultKind::Crash { node: RECEIVER, death: Death::Process, down_us: 50_000 };
+    let kind = FaultKind::Crash { node: RECEIVER, death: Death::Process, down_us: 50_000, survivors: None };
     plan.faults.push(Fault { id: FaultId(1), at: When::Time { us: 400_000 }, until_us: None, kind });
     let behind = ClockFault::BehindAtBoot { by_ms: 700_000 };
     plan.faults.push(fault(0, 300_000, 700_000, on_clock(behind)));

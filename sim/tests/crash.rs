@@ -12,7 +12,7 @@ use support::{Watched, one_way_plan, with_and_without};
 const RECEIVER: NodeId = NodeId(1);
 
 fn crash(at: When, death: Death) -> Fault {
-    let kind = FaultKind::Crash { node: RECEIVER, death, down_us: 100_000 };
+    let kind = FaultKind::Crash { node: RECEIVER, death, down_us: 100_000, survivors: None };
     Fault { id: FaultId(0), at, until_us: None, kind }
 }
 
@@ -129,7 +129,8 @@ fn a_death_in_a_later_life_waits_for_that_life() {
 fn a_node_that_is_down_at_quiescence_boots_then() {
     let mut plan = one_way_plan();
     let mut fault = crash(When::Time { us: 1_900_000 }, Death::Power);
-    fault.kind = FaultKind::Crash { node: RECEIVER, death: Death::Power, down_us: 10_000_000 };
+    fault.kind =
+        FaultKind::Crash { node: RECEIVER, death: Death::Power, down_us: 10_000_000, survivors: None };
     plan.faults.push(fault);
     let watched = support::watch(&plan);
     support::assert_held(&watched);

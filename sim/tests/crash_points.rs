@@ -36,7 +36,12 @@ fn eight_messages_share(id: u32, class: Class) -> Action {
 }
 
 fn crash(id: u32, node: NodeId, at: When, death: Death) -> Fault {
-    Fault { id: FaultId(id), at, until_us: None, kind: FaultKind::Crash { node, death, down_us: 20_000 } }
+    Fault {
+        id: FaultId(id),
+        at,
+        until_us: None,
+        kind: FaultKind::Crash { node, death, down_us: 20_000, survivors: None },
+    }
 }
 
 /// Disk operations of one life of a node.

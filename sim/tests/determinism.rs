@@ -52,7 +52,8 @@ fn busy_plan(seed: u64) -> Plan {
 }
 
 fn faults() -> Vec<Fault> {
-    let crash = |node, death| FaultKind::Crash { node: NodeId(node), death, down_us: 30_000 };
+    let crash =
+        |node, death| FaultKind::Crash { node: NodeId(node), death, down_us: 30_000, survivors: None };
     let link = |fault| FaultKind::Link { from: NodeId(1), to: NodeId(0), one_way: true, fault };
     let disk = FaultKind::Disk {
         node: NodeId(1),
@@ -347,7 +348,8 @@ fn a_run_is_interrupted_from_outside() {
 
 #[test]
 fn a_plan_that_names_what_does_not_exist_is_not_run() {
-    let crash = |node| FaultKind::Crash { node: NodeId(node), death: Death::Power, down_us: 0 };
+    let crash =
+        |node| FaultKind::Crash { node: NodeId(node), death: Death::Power, down_us: 0, survivors: None };
     let stalled = LinkFault::StallChannel { channel: 4 };
     let link = FaultKind::Link { from: NodeId(0), to: NodeId(1), one_way: false, fault: stalled };
     let phase = groundhog_sim::plan::Phase::Before;

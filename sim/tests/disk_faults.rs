@@ -113,7 +113,7 @@ fn a_disk_fault_can_begin_at_an_operation_a_step_or_a_poll() {
 
 /// The receiver dies at 600 ms.
 fn dies(mut plan: Plan, death: Death) -> Plan {
-    let kind = FaultKind::Crash { node: RECEIVER, death, down_us: 20_000 };
+    let kind = FaultKind::Crash { node: RECEIVER, death, down_us: 20_000, survivors: None };
     plan.faults.push(Fault { id: FaultId(9), at: When::Time { us: 600_000 }, until_us: None, kind });
     plan
 }
@@ -193,7 +193,7 @@ fn what_the_kernel_writes_back_a_power_failure_cannot_take() {
         table: None,
         count: 20,
     };
-    let kind = FaultKind::Crash { node: RECEIVER, death: Death::Power, down_us: 20_000 };
+    let kind = FaultKind::Crash { node: RECEIVER, death: Death::Power, down_us: 20_000, survivors: None };
     plan.faults.push(Fault { id: FaultId(9), at, until_us: None, kind });
     let dropped: Vec<_> = [false, true]
         .map(|written_back| {
@@ -287,7 +287,7 @@ fn a_fault_of_an_operation_under_way_at_quiescence_does_not_strike() {
 /// What a life meets when its second life opens with this fault.
 fn opens_with(kind: DiskFault, operation: Op, death: When) -> Watched {
     let mut plan = one_way_plan();
-    let crash = FaultKind::Crash { node: RECEIVER, death: Death::Process, down_us: 20_000 };
+    let crash = FaultKind::Crash { node: RECEIVER, death: Death::Process, down_us: 20_000, survivors: None };
     plan.faults.push(Fault { id: FaultId(9), at: death, until_us: None, kind: crash });
     let phase = groundhog_sim::plan::Phase::Before;
     let at = When::Operation { node: RECEIVER, life: Life(1), operation: 0, phase };

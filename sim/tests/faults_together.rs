@@ -41,7 +41,7 @@ fn when(rng: &mut ChaCha8Rng, node: NodeId) -> When {
 
 fn death(rng: &mut ChaCha8Rng, node: NodeId) -> FaultKind {
     let death = *[Death::Process, Death::Power].choose(rng).expect("two");
-    FaultKind::Crash { node, death, down_us: rng.random_range(0..60_000) }
+    FaultKind::Crash { node, death, down_us: rng.random_range(0..60_000), survivors: None }
 }
 
 fn disk(rng: &mut ChaCha8Rng, node: NodeId) -> FaultKind {

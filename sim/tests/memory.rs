@@ -26,7 +26,7 @@ fn plan(seed: u64) -> Plan {
         }
         plan.actions.push(action);
     }
-    let crash = FaultKind::Crash { node: NodeId(1), death: Death::Power, down_us: 5_000 };
+    let crash = FaultKind::Crash { node: NodeId(1), death: Death::Power, down_us: 5_000, survivors: None };
     plan.faults.push(fault(0, 30_000, 30_000, crash));
     (plan.quiesce_us, plan.end_us) = (48_000, 50_000);
     plan

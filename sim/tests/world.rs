@@ -67,7 +67,7 @@ fn a_frame_that_an_adversary_sends_again_is_never_dispatched_again() {
         let act = Act::Replay { frame, to: NodeId(1), lane };
         plan.actions.push(Action { id: ActionId(id), at_us, node: NodeId(node), act });
     }
-    let crash = FaultKind::Crash { node: NodeId(1), death: Death::Power, down_us: 10_000 };
+    let crash = FaultKind::Crash { node: NodeId(1), death: Death::Power, down_us: 10_000, survivors: None };
     plan.faults.push(support::fault(0, 400_000, 400_000, crash));
     let watched = watch(&plan);
     support::assert_held(&watched);

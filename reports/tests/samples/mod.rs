@@ -111,7 +111,7 @@ fn fault(id: u32) -> Fault {
         id: FaultId(id),
         at: When::Operation { node, life: Life(0), operation: u64::from(id) * 7, phase: Phase::Partly },
         until_us: None,
-        kind: FaultKind::Crash { node, death: Death::Power, down_us: 40_000 },
+        kind: FaultKind::Crash { node, death: Death::Power, down_us: 40_000, survivors: None },
     }
 }
 

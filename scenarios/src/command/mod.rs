@@ -12,6 +12,7 @@ mod replay;
 mod run;
 mod say_checkpoints;
 mod shrink;
+mod sweep;
 
 use crate::exit::Exit;
 use crate::print::text;
@@ -54,6 +55,8 @@ enum Command {
     Shrink(shrink::Arguments),
     /// Print the plan of one seed, and run nothing.
     Plan(plan::Arguments),
+    /// End a node's life at every point at which it can end, with every image that its disk could be left with.
+    Sweep(sweep::Arguments),
     /// How fast it is here, and what a killed process leaves on this machine's real disk.
     Bench(bench::Arguments),
     /// Is every known-bad behaviour found, how soon, and by the law that is named for it?
@@ -85,6 +88,7 @@ pub fn main() -> ExitCode {
         Some(Command::Corpus(arguments)) => corpus::main(&arguments),
         Some(Command::Shrink(arguments)) => shrink::main(&arguments),
         Some(Command::Plan(arguments)) => plan::main(&arguments),
+        Some(Command::Sweep(arguments)) => sweep::main(&arguments),
         Some(Command::Bench(arguments)) => bench::main(&arguments),
         Some(Command::Convict(arguments)) => convict::main(&arguments),
         Some(Command::Nightly(arguments)) => nightly::main(&arguments),
@@ -128,6 +132,14 @@ pub enum CallError {
     /// The system gave no signal handler.
     #[error("no handler for Ctrl-C: {0}")]
     Signals(std::io::Error),
+    /// The journal, or a failing plan, of a sweep.
+    #[error("{folder}: {source}", folder = .folder.display())]
+    Journal {
+        /// Where it belongs.
+        folder: std::path::PathBuf,
+        /// Why it cannot be read or written.
+        source: std::io::Error,
+    },
     /// Nothing was measured.
     #[error(transparent)]
     Bench(#[from] bench::admissions::BenchError),

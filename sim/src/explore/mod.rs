@@ -5,3 +5,4 @@
 
 pub mod schedules;
 pub mod shrink;
+pub mod sweep;

@@ -293,7 +293,7 @@ mod tests {
         assert_eq!(signed_twice(fault(1, DiskFault::LyingFlush), false, None), (1, BTreeMap::new()));
         assert_eq!(signed_twice(fault(2, DiskFault::LyingFlush), true, None), (1, BTreeMap::new()));
         assert_eq!(signed_twice(fault(1, DiskFault::FlippedBit), true, None), (1, BTreeMap::new()));
-        let crash = FaultKind::Crash { node: NodeId(1), death: Death::Power, down_us: 0 };
+        let crash = FaultKind::Crash { node: NodeId(1), death: Death::Power, down_us: 0, survivors: None };
         assert_eq!(
             signed_twice(crash, true, None),
             (1, BTreeMap::new()),

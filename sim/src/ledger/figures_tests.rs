@@ -349,7 +349,7 @@ fn the_fullest_store_is_reported_against_its_bounds() {
 fn a_fault_is_a_span_from_its_begin_to_its_end_or_the_next_boot_of_the_node_it_took_down() {
     let node = NODE;
     let faults = vec![
-        FaultKind::Crash { node, death: Death::Power, down_us: 5 },
+        FaultKind::Crash { node, death: Death::Power, down_us: 5, survivors: None },
         FaultKind::Clock { node, fault: ClockFault::Step { by_ms: 1 } },
         FaultKind::Link { from: NodeId(0), to: node, one_way: false, fault: LinkFault::Partition },
         FaultKind::SlowProcessor { node, factor: 2 },

@@ -1,6 +1,6 @@
 //! Faults in words, for shading a plot and for a timeline.
 
-use crate::plan::{ClockFault, Death, DiskFault, FaultKind, LinkFault};
+use crate::plan::{ClockFault, Death, DiskFault, FaultKind, LinkFault, Survivors};
 
 /// The kind of a fault, as counted: `power-failure`, `failed-flush`.
 #[must_use]
@@ -67,6 +67,9 @@ pub fn kebab(variant: impl std::fmt::Debug) -> String {
 pub fn fault_label(kind: &FaultKind) -> String {
     let words = fault_kind(kind).replace('-', " ");
     match kind {
+        FaultKind::Crash { node, survivors: Some(Survivors { of, kept }), .. } => {
+            format!("{words}, {node}, keeping {} of {of} changes", kept.len())
+        }
         FaultKind::Crash { node, .. } | FaultKind::Clock { node, .. } => format!("{words}, {node}"),
         FaultKind::SlowProcessor { node, factor } => format!("{words} x{factor}, {node}"),
         FaultKind::StallHandler { node, class } => format!("{words}, {node} {class}"),
@@ -109,7 +112,19 @@ mod tests {
     fn a_label_says_kind_and_subject() {
         let (node, from, to) = (NodeId(3), NodeId(3), NodeId(5));
         let cases = [
-            (FaultKind::Crash { node, death: Death::Power, down_us: 1 }, "power failure, node 3"),
+            (
+                FaultKind::Crash { node, death: Death::Power, down_us: 1, survivors: None },
+                "power failure, node 3",
+            ),
+            (
+                FaultKind::Crash {
+                    node,
+                    death: Death::Power,
+                    down_us: 1,
+                    survivors: Some(Survivors { of: 5, kept: vec![0, 3] }),
+                },
+                "power failure, node 3, keeping 2 of 5 changes",
+            ),
             (FaultKind::Clock { node, fault: ClockFault::Step { by_ms: -4 } }, "clock step, node 3"),
             (FaultKind::SlowProcessor { node, factor: 4 }, "slow processor x4, node 3"),
             (

@@ -2,7 +2,7 @@
 //!
 //! Promise: the world never meets a plan that this has not passed, so it may assert instead of answering.
 
-use super::{Act, Action, DiskFault, Fault, FaultKind, LinkFault, Plan, When};
+use super::{Act, Action, DiskFault, Fault, FaultKind, LinkFault, Plan, Survivors, When};
 use crate::units::NodeId;
 use groundhog_engine::flaws::Flaw;
 use groundhog_engine::streams::transaction::LIFETIME_MAX_MS;
@@ -13,6 +13,9 @@ pub const MAX_ACTIONS: usize = 1_000_000;
 
 /// The most faults that a plan may hold.
 pub const MAX_FAULTS: usize = 1_000_000;
+
+/// The most changes of one disk that a death in a plan may decide.
+pub const MAX_SURVIVORS: u32 = 1 << 20;
 
 /// The most messages that a plan may send, copies included.
 pub const MAX_FRAMES: u64 = 100_000_000;
@@ -216,8 +219,11 @@ impl Plan {
                         })?;
                     }
                 }
-                FaultKind::Crash { node, .. }
-                | FaultKind::Disk { node, .. }
+                FaultKind::Crash { node, survivors, .. } => {
+                    self.node_exists(*node, place)?;
+                    survivors.as_ref().map_or(Ok(()), |survivors| check_survivors(survivors, place))?;
+                }
+                FaultKind::Disk { node, .. }
                 | FaultKind::Clock { node, .. }
                 | FaultKind::StallHandler { node, .. }
                 | FaultKind::SlowProcessor { node, .. } => self.node_exists(*node, place)?,
@@ -257,6 +263,17 @@ impl Plan {
     fn node_exists(&self, node: NodeId, place: impl FnOnce() -> String) -> Result<(), PlanError> {
         ensure(node.index() < self.nodes.len(), place, || format!("there is no {node}"))
     }
+}
+
+fn check_survivors(survivors: &Survivors, place: impl Fn() -> String) -> Result<(), PlanError> {
+    let Survivors { of, kept } = survivors;
+    ensure(*of <= MAX_SURVIVORS, &place, || format!("more than {MAX_SURVIVORS} changes of one disk"))?;
+    ensure(kept.is_sorted_by(|one, next| one < next), &place, || {
+        "the survivors kept are not in order, or one stands twice".to_owned()
+    })?;
+    ensure(kept.last().is_none_or(|last| last < of), &place, || {
+        format!("a survivor beyond the {of} changes, which are counted from 0")
+    })
 }
 
 fn check_act(plan: &Plan, action: &Action, links: &BTreeSet<(NodeId, NodeId)>) -> Result<(), PlanError> {

@@ -103,6 +103,20 @@ pub enum Death {
     Power,
 }
 
+/// What a death leaves to chance, decided: one surviving image of a disk, as data.
+///
+/// A death asks, in this order, what takes effect of the operation that it strikes in its middle, what takes effect of each
+/// other operation that is under way, by its number, and, where power fails, which of the disk's pending changes survive:
+/// names in the order of issue, then sizes and sectors by file. Each is asked once, whatever came of those before it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Survivors {
+    /// How many changes the death decides. One that the world finds beyond these is lost.
+    pub of: u32,
+    /// The places, from 0 and in order, of those that survive or take effect; the rest do not.
+    pub kept: Vec<u32>,
+}
+
 /// What a fault does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -115,6 +129,9 @@ pub enum FaultKind {
         death: Death,
         /// How long the node is down.
         down_us: u64,
+        /// What of the disk survives it; drawn by keyed draws where it is left out.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        survivors: Option<Survivors>,
     },
     /// The node's disk misbehaves.
     Disk {

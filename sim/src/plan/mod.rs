@@ -17,7 +17,7 @@ pub use act::{Act, Action, Burst, FrameName};
 pub use check::PlanError;
 pub use dice::{Dice, Draw};
 pub use fault::{
-    ClockFault, Death, DiskFault, DiskOperation, Fault, FaultKind, LinkFault, Phase, StepId, When,
+    ClockFault, Death, DiskFault, DiskOperation, Fault, FaultKind, LinkFault, Phase, StepId, Survivors, When,
 };
 pub use generate::generate;
 pub use profile::{Costs, Crypto, DiskLatency, DiskProfile, Profile};

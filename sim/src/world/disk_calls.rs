@@ -4,8 +4,9 @@
 //! partly or whole, drawn by their own identity.
 
 use super::World;
-use super::disk::{Choice, OpFault};
+use super::disk::OpFault;
 use super::slots::SlotKey;
+use super::survival::Survival;
 use super::timeline::Due;
 use crate::draw::{Draws, Purpose};
 use crate::ledger::event::Event;
@@ -51,6 +52,8 @@ impl World {
         let effect = self.disk_effect(node, life, number, operation);
         let base_ns = base_latency_ns(&self.plan.profile.disk_latency, &request);
         let latency_ns = self.disk_latency_ns(node, life, number, base_ns).saturating_mul(effect.slow_factor);
+        let own = strike.map(|(index, _)| index);
+        self.look_at_operation((node, life), number, Phase::Before, &request, own);
         let key = self.disk_answers.open(DiskCallMeta {
             node,
             life,
@@ -65,7 +68,7 @@ impl World {
         });
         if let Some((index, Phase::Before)) = strike {
             self.disk_answers.free(key);
-            self.strike(index, node, life);
+            self.strike(index, self.survival(index, node));
             return None;
         }
         if effect.stuck.is_none() {
@@ -100,10 +103,12 @@ impl World {
         }
         let Some(meta) = self.disk_answers.meta(key) else { return };
         let (node, life, number, strike) = (meta.node, meta.life, meta.number, meta.strike);
+        self.look_at_call(key, Phase::Partly);
         if let Some((index, Phase::Partly)) = strike {
             let meta = self.disk_answers.free(key).expect("the slot is open");
-            self.apply_partly(&meta);
-            self.strike(index, node, life);
+            let mut survival = self.survival(index, node);
+            survival.cut_short(&mut self.disks[node.index()], &meta.request);
+            self.strike(index, survival);
             return;
         }
         let meta = self.disk_answers.meta(key).expect("the slot is open");
@@ -114,9 +119,10 @@ impl World {
             _ => 0,
         };
         let error = answer.as_ref().err().map(|error| error.kind);
+        self.look_at_call(key, Phase::After);
         if let Some((index, Phase::After)) = strike {
             self.disk_answers.free(key);
-            self.strike(index, node, life);
+            self.strike(index, self.survival(index, node));
             return;
         }
         self.record(&Event::DiskAnswered { node, life, number, operation, bytes, error, injected });
@@ -128,7 +134,47 @@ impl World {
     }
 
     /// What was under way when a life ended happens before, partly or whole, in the order of its numbers.
-    pub(super) fn end_disk_calls(&mut self, node: NodeId, life: Life) {
+    pub(super) fn end_disk_calls(&mut self, node: NodeId, life: Life, survival: &mut Survival) {
+        for (number, key) in self.disk_calls_under_way(node, life) {
+            let waiting = self.disk_answers.waits(key);
+            let meta = self.disk_answers.free(key).expect("the slot is open");
+            if waiting {
+                let disk = &mut self.disks[node.index()];
+                survival.under_way(disk, number, &meta.request, meta.fault.as_ref());
+            }
+        }
+    }
+
+    /// An operation that was begun is at one of its phases.
+    fn look_at_call(&mut self, key: SlotKey, phase: Phase) {
+        if self.prober.is_none() {
+            return;
+        }
+        let meta = self.disk_answers.meta(key).expect("the slot is open");
+        let (node, life, number, own) = (meta.node, meta.life, meta.number, meta.strike);
+        let request = meta.request.clone();
+        self.look_at_operation((node, life), number, phase, &request, own.map(|(index, _)| index));
+    }
+
+    /// What is under way in one life, but for one operation, by number.
+    pub(super) fn requests_under_way(
+        &mut self,
+        node: NodeId,
+        life: Life,
+        except: Option<u64>,
+    ) -> Vec<(u64, DiskRequest)> {
+        let mut requests = Vec::new();
+        for (number, key) in self.disk_calls_under_way(node, life) {
+            if self.disk_answers.waits(key) && Some(number) != except {
+                let meta = self.disk_answers.meta(key).expect("the slot is open");
+                requests.push((number, meta.request.clone()));
+            }
+        }
+        requests
+    }
+
+    /// The operations of one life that are not done with, by their numbers.
+    fn disk_calls_under_way(&self, node: NodeId, life: Life) -> Vec<(u64, SlotKey)> {
         let mut under_way: Vec<(u64, SlotKey)> = Vec::new();
         for (key, meta) in self.disk_answers.open_slots() {
             if meta.node == node && meta.life == life {
@@ -136,20 +182,7 @@ impl World {
             }
         }
         under_way.sort_unstable();
-        for (number, key) in under_way {
-            let waiting = self.disk_answers.waits(key);
-            let meta = self.disk_answers.free(key).expect("the slot is open");
-            if !waiting {
-                continue;
-            }
-            let words = [node.0.into(), life.0.into(), number];
-            match Draws::new(self.plan.seed).draw(Purpose::DiskUnderWay, words).below(3) {
-                0 => {}
-                1 => self.apply_partly(&meta),
-                // Nobody is left to be answered.
-                _ => drop(self.disks[node.index()].apply(&meta.request, meta.fault.as_ref())),
-            }
-        }
+        under_way
     }
 
     /// Operations that `fault` held are answered now, with success or an error.
@@ -202,14 +235,6 @@ impl World {
         }
     }
 
-    fn apply_partly(&mut self, meta: &DiskCallMeta) {
-        let seed = self.plan.seed;
-        let (node, life) = (meta.node, meta.life);
-        self.disks[node.index()].apply_partly(&meta.request, &mut |choice: Choice| {
-            survives(seed, Purpose::DiskPartly, node, life, choice)
-        });
-    }
-
     fn disk_latency_ns(&self, node: NodeId, life: Life, number: u64, base_ns: u64) -> u64 {
         let jitter_per_mille = self.plan.profile.disk_latency.jitter_per_mille;
         let span = u128::from(base_ns) * u128::from(jitter_per_mille) / 1_000;
@@ -217,23 +242,6 @@ impl World {
         let words = [node.0.into(), life.0.into(), number];
         base_ns + Draws::new(self.plan.seed).draw(Purpose::DiskLatency, words).below(span + 1)
     }
-}
-
-/// Whether one pending change survives, drawn by its identity.
-pub(super) fn survives(seed: u64, purpose: Purpose, node: NodeId, life: Life, choice: Choice) -> bool {
-    let (kind, operation, inode, sector) = match choice {
-        Choice::Name { operation } => (0, operation, 0, 0),
-        Choice::Size { inode, operation } => (1, operation, inode, 0),
-        Choice::Sector { inode, operation, sector } => (2, operation, inode, sector),
-        Choice::Effect { operation } => (3, operation, 0, 0),
-    };
-    let place = u64::from(node.0) << 40 | u64::from(life.0) << 8;
-    let draws = Draws::new(seed);
-    // A fair coin alone would leave a long chain of ordered changes almost always short: some deaths take little, some
-    // nearly everything.
-    let kept_per_mille = [500, 500, 900, 100][draws.draw(purpose, [place]).below(4) as usize];
-    let draw = draws.draw(purpose, [place | kind, operation, inode, u64::from(sector)]);
-    draw.chance_per_mille(kept_per_mille)
 }
 
 fn base_latency_ns(latency: &DiskLatency, request: &DiskRequest) -> u64 {

@@ -6,7 +6,7 @@
 use super::World;
 use super::clock::ClockChange;
 use super::disk::OpFault;
-use super::disk_calls::survives;
+use super::survival::survives;
 use super::timeline::Due;
 use crate::draw::{Draws, Purpose};
 use crate::ledger::event::Event;
@@ -35,6 +35,16 @@ struct StepTrigger {
     table: Option<Table>,
     left: u32,
     index: usize,
+}
+
+impl StepTrigger {
+    fn touches(&self, roles: Roles) -> bool {
+        match self.table {
+            None => true,
+            Some(Table::Sender) => roles.leases > 0,
+            Some(Table::Receiver) => roles.windows > 0,
+        }
+    }
 }
 
 /// What the faults of a disk do to one operation.
@@ -111,17 +121,20 @@ impl ActiveFaults {
         polls.iter().filter(|(at, _)| *at == poll).map(|(_, index)| *index).collect()
     }
 
+    /// Every fault that this step would set off, were it alone.
+    fn due_at_step(&self, node: NodeId, life: Life, step: Step, roles: Roles) -> Vec<usize> {
+        let triggers = self.steps.get(&(node, life)).map_or(&[][..], Vec::as_slice);
+        let due =
+            |trigger: &&StepTrigger| trigger.step == step && trigger.left == 1 && trigger.touches(roles);
+        triggers.iter().filter(due).map(|trigger| trigger.index).collect()
+    }
+
     /// The faults that this step sets off.
     fn at_step(&mut self, node: NodeId, life: Life, step: Step, roles: Roles) -> Option<usize> {
         let triggers = self.steps.get_mut(&(node, life))?;
         let mut struck = None;
         for trigger in triggers.iter_mut().filter(|trigger| trigger.step == step && trigger.left > 0) {
-            let touches = match trigger.table {
-                None => true,
-                Some(Table::Sender) => roles.leases > 0,
-                Some(Table::Receiver) => roles.windows > 0,
-            };
-            if touches {
+            if trigger.touches(roles) {
                 trigger.left -= 1;
                 if trigger.left == 0 && struck.is_none() {
                     struck = Some(trigger.index);
@@ -134,6 +147,11 @@ impl ActiveFaults {
     /// A fault is on from now until it ends.
     pub(super) fn turn_on(&mut self, index: usize) {
         self.on[index] = true;
+    }
+
+    /// Whether a fault is on.
+    pub(super) fn is_on(&self, index: usize) -> bool {
+        self.on[index]
     }
 
     /// Whether a stall of this handler is on.
@@ -278,6 +296,7 @@ impl World {
             let seed = self.plan.seed;
             self.disks[node.index()]
                 .write_back(&mut |choice| survives(seed, Purpose::DiskWriteBack, node, life, choice));
+            self.disk_changed_unasked();
         }
         for index in std::mem::take(&mut effect.spent) {
             self.end_fault(index);
@@ -287,6 +306,10 @@ impl World {
 
     /// An engine reported a step.
     pub(super) fn strike_at_step(&mut self, node: NodeId, life: Life, step: Step, roles: Roles) {
+        if self.prober.is_some() {
+            let own = self.faults.due_at_step(node, life, step, roles);
+            self.look_at_step(node, life, step, own);
+        }
         if let Some(index) = self.faults.at_step(node, life, step, roles) {
             self.begin_fault(index);
         }
@@ -308,8 +331,9 @@ impl World {
         }
         let plan = std::sync::Arc::clone(&self.plan);
         let fault = &plan.faults[index];
-        if let FaultKind::Crash { node, death, down_us } = fault.kind {
-            self.crash(index, node, death, down_us);
+        if let FaultKind::Crash { node, .. } = fault.kind {
+            let survival = self.survival(index, node);
+            self.crash(index, survival);
             return;
         }
         self.faults.turn_on(index);

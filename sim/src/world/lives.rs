@@ -4,17 +4,16 @@
 //! process crash keeps the wall clock and the page cache, a power failure keeps only what was durable or survives by chance.
 
 use super::clock::Clock;
-use super::disk_calls::survives;
 use super::machine::SimMachine;
 use super::node::{self, Identity};
 use super::processor::Processor;
+use super::survival::Survival;
 use super::tasks::LifeState;
 use super::timeline::Due;
 use super::{Program, World};
-use crate::draw::Purpose;
 use crate::ledger::doer::Task;
 use crate::ledger::event::Event;
-use crate::plan::{Death, NodePlan};
+use crate::plan::{Death, FaultKind, NodePlan};
 use crate::run::Panic;
 use crate::units::{FaultId, FrameNumber, Life, MessageId, NodeId};
 use groundhog_engine::host::Host;
@@ -159,33 +158,44 @@ impl World {
             return;
         }
         self.record(&Event::OpenFailed { node, life, reason });
-        self.die(node, Death::Process, None, REOPEN_AFTER_US);
+        self.die(node, Death::Process, REOPEN_AFTER_US);
     }
 
-    /// A death of the plan strikes at a place in this life.
-    pub(super) fn strike(&mut self, index: usize, node: NodeId, life: Life) {
-        if self.is_alive(node, life) {
-            self.begin_fault(index);
+    /// A death of the plan strikes at a disk operation of this life.
+    pub(super) fn strike(&mut self, index: usize, survival: Survival) {
+        if self.is_alive(survival.node, survival.life) && !self.quiesced && !self.faults.is_on(index) {
+            self.crash(index, survival);
         }
     }
 
     /// A crash of the plan takes effect.
-    pub(super) fn crash(&mut self, index: usize, node: NodeId, death: Death, down_us: u64) {
+    pub(super) fn crash(&mut self, index: usize, survival: Survival) {
+        let fault = &self.plan.faults[index];
+        let (id, FaultKind::Crash { node, death, down_us, .. }) = (fault.id, &fault.kind) else {
+            unreachable!("only a crash ends a life");
+        };
+        let (node, death, down_us) = (*node, *death, *down_us);
         if self.nodes[node.index()].status == Status::Down {
             return;
         }
         self.faults.turn_on(index);
-        let fault = self.plan.faults[index].id;
-        self.record(&Event::FaultBegan { fault });
+        self.record(&Event::FaultBegan { fault: id });
         self.node(node).down_for = Some(index);
-        self.die(node, death, Some(fault), down_us);
+        self.end_life(death, Some(id), down_us, survival);
     }
 
-    /// The life ends.
-    pub(super) fn die(&mut self, node: NodeId, death: Death, fault: Option<FaultId>, down_us: u64) {
+    /// The life ends, by nothing that the plan names.
+    pub(super) fn die(&mut self, node: NodeId, death: Death, down_us: u64) {
+        let survival = Survival::drawn(self.plan.seed, node, self.nodes[node.index()].life);
+        self.end_life(death, None, down_us, survival);
+    }
+
+    /// The life ends; `survival` says what is left of it.
+    fn end_life(&mut self, death: Death, fault: Option<FaultId>, down_us: u64, mut survival: Survival) {
+        let (node, life) = (survival.node, survival.life);
         let state = self.node(node);
-        assert!(state.status != Status::Down, "only a life can end");
-        let (life, during, gathering) = (state.life, state.during.take(), state.gathering);
+        assert!(state.status != Status::Down && state.life == life, "only a life can end");
+        let (during, gathering) = (state.during.take(), state.gathering);
         state.status = Status::Down;
         state.state.end();
         let executor = state.executor;
@@ -193,17 +203,16 @@ impl World {
         self.end_traffic(node);
         self.end_work(node);
         self.end_timers(node, life);
-        self.end_disk_calls(node, life);
+        self.end_disk_calls(node, life, &mut survival);
         let disk = &mut self.disks[node.index()];
         match death {
             Death::Process => disk.process_crash(),
             Death::Power => {
-                let seed = self.plan.seed;
-                let report = disk
-                    .power_failure(&mut |choice| survives(seed, Purpose::DiskSurvival, node, life, choice));
+                let report = survival.power_failure(disk);
                 self.record(&Event::PowerLost { node, kept: report.kept(), lost: report.lost() });
             }
         }
+        self.look_at_death(node, fault, survival.asked());
         let now = self.now();
         let state = self.node(node);
         state.processor.restart();
@@ -222,7 +231,7 @@ impl World {
             Panic::Thread => self.record(&Event::ThreadStarted { node, life, task }),
             Panic::Other(message) => self.record(&Event::Panicked { node, life, message }),
         }
-        self.die(node, Death::Process, None, REOPEN_AFTER_US);
+        self.die(node, Death::Process, REOPEN_AFTER_US);
     }
 
     /// The simulator itself panicked while a task ran: the run ends, and says so.
@@ -240,7 +249,7 @@ impl World {
         self.hasten_charges(node, &sooner);
         self.disks[node.index()].heal();
         if self.disks[node.index()].is_read_only() && self.nodes[node.index()].status != Status::Down {
-            self.die(node, Death::Process, None, 0);
+            self.die(node, Death::Process, 0);
         }
         if self.nodes[node.index()].status == Status::Down {
             self.timeline.at(now, Due::Boot { node });

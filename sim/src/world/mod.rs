@@ -15,9 +15,11 @@ pub mod network;
 mod node;
 mod observing;
 pub mod plants;
+pub mod probe;
 pub mod processor;
 mod receiving;
 mod slots;
+mod survival;
 mod tasks;
 mod timeline;
 mod timers;
@@ -34,6 +36,7 @@ use self::faults::ActiveFaults;
 use self::lives::{NodeState, Status};
 use self::node::Identity;
 use self::plants::Planted;
+use self::probe::{Probe, Prober};
 use self::slots::Slots;
 use self::tasks::ReadyTasks;
 use self::timeline::{Due, Timeline};
@@ -96,6 +99,7 @@ pub struct World {
     store_root: DiskPath,
     /// What the simulator said when it panicked.
     failure: Option<String>,
+    prober: Option<Box<Prober>>,
 }
 
 /// What a world begins from.
@@ -110,6 +114,8 @@ pub struct Start {
     pub executor: madsim::runtime::Handle,
     /// What is planted in it.
     pub planted: Option<Arc<Planted>>,
+    /// What is looked at beside the run.
+    pub probe: Option<Probe>,
 }
 
 impl World {
@@ -118,7 +124,7 @@ impl World {
     /// # Errors
     /// [`RunError::Plan`] when the plan cannot be.
     pub fn begin(start: Start, options: RunOptions) -> Result<Shared, RunError> {
-        let Start { plan, program, nodes: executor_nodes, executor, planted } = start;
+        let Start { plan, program, nodes: executor_nodes, executor, planted, probe } = start;
         let flaws = node::flaws_of(&plan.flaws).map_err(RunError::Plan)?;
         let traffic = Traffic::new(&plan, flaws).map_err(|error| RunError::Plan(error.to_string()))?;
         let crypto = node::crypto_of(&plan);
@@ -157,6 +163,7 @@ impl World {
                 flaws,
                 store_root: node::store_root(),
                 failure: None,
+                prober: probe.map(|probe| Box::new(Prober::new(probe))),
                 plan,
             })
         });

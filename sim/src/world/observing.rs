@@ -19,6 +19,9 @@ impl World {
             let doer = self.ready.at_work().unwrap_or(Doer::World(self.doing));
             self.ledger.at_work(doer);
         }
+        if let Some(prober) = &mut self.prober {
+            prober.event(self.timeline.now(), event);
+        }
         let view = DiskView::new(&self.disks, &self.store_root);
         self.ledger.record(self.timeline.now(), event, &view);
     }

@@ -7,7 +7,7 @@ mod report;
 mod shrinks;
 
 pub use arguments::{Arguments, joined, program, time};
-pub use failures::{Pointers, of as failures_of};
+pub use failures::{Pointers, of as failures_of, saw};
 pub use report::unkept_marks;
 
 use super::CallError;

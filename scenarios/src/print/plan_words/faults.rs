@@ -13,7 +13,12 @@ pub(super) fn sentence(plan: &Plan, fault: &Fault) -> String {
     let what = what(fault);
     let when = when(fault);
     match &fault.kind {
-        FaultKind::Crash { down_us, .. } => format!("{what} {when}, down {}", time(*down_us)),
+        FaultKind::Crash { down_us, survivors, .. } => {
+            let kept = survivors.as_ref().map_or_else(String::new, |survivors| {
+                format!(", {} of {} pending changes survive", survivors.kept.len(), survivors.of)
+            });
+            format!("{what} {when}, down {}{kept}", time(*down_us))
+        }
         FaultKind::Clock { fault: ClockFault::Step { .. } | ClockFault::BehindAtBoot { .. }, .. } => {
             // Both tell a moment, and last no time.
             format!("{what} {when}")

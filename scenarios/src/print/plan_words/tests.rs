@@ -85,7 +85,7 @@ fn a_fault_is_a_sentence() {
     let (life, step) = (Life(2), StepId(Step::Marked));
     let step = When::Step { node, life, step, table: Some(Table::Receiver), count: 2 };
     let operation = When::Operation { node, life: Life(0), operation: 31, phase: Phase::Partly };
-    let crash = |death| FaultKind::Crash { node, death, down_us: 20_000 };
+    let crash = |death| FaultKind::Crash { node, death, down_us: 20_000, survivors: None };
     let disk = |fault, operations: &[DiskOperation], skip, count| FaultKind::Disk {
         node,
         fault,

@@ -64,8 +64,10 @@ fn faults(fault: &Fault) -> Vec<Fault> {
     let mut found = Vec::new();
     let mut kind = |kind| found.push(Fault { kind, ..fault.clone() });
     match &fault.kind {
-        FaultKind::Crash { node, down_us, .. } => {
-            kind(FaultKind::Crash { node: *node, down_us: *down_us, death: Death::Process });
+        FaultKind::Crash { node, down_us, death, .. } => {
+            for death in [Death::Process, *death] {
+                kind(FaultKind::Crash { node: *node, down_us: *down_us, death, survivors: None });
+            }
         }
         FaultKind::Disk { node, fault: disk, operations, skip, count } => {
             let mut disk_fault = |fault, operations| {

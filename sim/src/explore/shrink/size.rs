@@ -87,7 +87,9 @@ fn kinds(plan: &Plan) -> u64 {
 
 fn fault_kinds(fault: &Fault) -> u64 {
     let kind = match &fault.kind {
-        FaultKind::Crash { death, .. } => u64::from(*death == Death::Power),
+        FaultKind::Crash { death, survivors, .. } => {
+            u64::from(*death == Death::Power) + u64::from(survivors.is_some())
+        }
         FaultKind::Disk { fault, operations, .. } => {
             let sort = match fault {
                 DiskFault::FailedDirectoryFlush { read_only: true } | DiskFault::Stuck { fails: true } => 1,

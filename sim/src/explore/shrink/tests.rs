@@ -66,7 +66,7 @@ fn plan() -> Plan {
     for id in 0..8 {
         let node = NodeId(id % 9);
         let at = When::Time { us: 1_000 * u64::from(id) };
-        let kind = FaultKind::Crash { node, death: Death::Power, down_us: 4_321 };
+        let kind = FaultKind::Crash { node, death: Death::Power, down_us: 4_321, survivors: None };
         plan.faults.push(Fault { id: FaultId(id.into()), at, until_us: None, kind });
     }
     plan

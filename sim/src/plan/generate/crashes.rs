@@ -161,7 +161,7 @@ fn death(draft: &Draft<'_>, dice: &mut Dice) -> Death {
 pub(super) fn crash(draft: &mut Draft<'_>, at: When, node: NodeId, death: Death, dice: &mut Dice) {
     let longest = (draft.chaos_us / 10).min((draft.end_us - draft.chaos_us) / 8).max(1);
     let down_us = draft.scenario.sections.crashes.down_us.roll_u64(dice).clamp(1, longest);
-    draft.fault(at, None, FaultKind::Crash { node, death, down_us });
+    draft.fault(at, None, FaultKind::Crash { node, death, down_us, survivors: None });
 }
 
 #[cfg(test)]

@@ -247,7 +247,7 @@ fn what_has_no_time_is_possible_and_not_certain() {
     let nodes = [node(0, ClockPlan::default()), node(1, ClockPlan { offset_ms: 50, ..ClockPlan::default() })];
     let untimed = When::Poll { node: NodeId(1), life: crate::units::Life(0), poll: 9 };
     let step = clock_fault(0, untimed, None, 1, ClockFault::Step { by_ms: -400 });
-    let power = FaultKind::Crash { node: NodeId(1), death: Death::Power, down_us: 1 };
+    let power = FaultKind::Crash { node: NodeId(1), death: Death::Power, down_us: 1, survivors: None };
     let crash = Fault { id: FaultId(2), at: untimed, until_us: None, kind: power };
     let behind = clock_fault(3, When::Time { us: 1 }, None, 1, ClockFault::BehindAtBoot { by_ms: 900 });
     let of = |faults: &[Fault]| spread(&nodes, faults, at_s(1));

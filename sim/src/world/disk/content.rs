@@ -62,11 +62,20 @@ impl ContentChange {
         self.decided = self.sectors().collect();
     }
 
+    /// What it wrote to one of its sectors.
+    pub(super) fn sector(&self, sector: u32) -> &[u8] {
+        let start = (sector - self.first) as usize * SECTOR_BYTES;
+        &self.data[start..self.data.len().min(start + SECTOR_BYTES)]
+    }
+
+    /// Whether one of its sectors cannot be read once it is on the medium.
+    pub(super) fn is_bad(&self, sector: u32) -> bool {
+        self.bad == Some(sector)
+    }
+
     /// Puts one of its sectors on the medium.
     pub(super) fn write_sector(&self, sector: u32, pen: &mut Pen) {
-        let start = (sector - self.first) as usize * SECTOR_BYTES;
-        let end = self.data.len().min(start + SECTOR_BYTES);
-        pen.write_sector(sector, &self.data[start..end], self.bad == Some(sector));
+        pen.write_sector(sector, self.sector(sector), self.is_bad(sector));
     }
 }
 

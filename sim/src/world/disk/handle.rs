@@ -41,6 +41,11 @@ impl Handles {
         self.slots.len() - self.free.len() >= OPEN_LIMIT
     }
 
+    /// Whether no file is open.
+    pub(super) fn is_empty(&self) -> bool {
+        self.slots.len() == self.free.len()
+    }
+
     pub(super) fn open(&mut self, file: OpenFile) -> FileHandle {
         if let Some(index) = self.free.pop() {
             let slot = &mut self.slots[index as usize];

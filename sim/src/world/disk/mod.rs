@@ -14,22 +14,31 @@ mod choice;
 mod content;
 mod crash;
 mod directories;
+mod ends;
 mod fault;
 mod handle;
+mod images;
 mod media;
 mod names;
 mod operations;
 mod platter;
 mod removed;
+mod scope;
 mod slab;
+mod state;
 mod survive;
 #[cfg(test)]
 mod tests;
 
 pub use choice::{Certainty, Choice, Choose, Found, PowerLossReport};
 pub use content::Tag;
+pub use ends::Ends;
 pub use fault::OpFault;
+pub use images::{Image, Images};
+pub use operations::changes_the_disk;
 pub use platter::SECTOR_BYTES;
+pub use scope::Unread;
+pub use state::State;
 
 use crate::plan::DiskProfile;
 use content::{FileContent, found_in};

@@ -12,6 +12,19 @@ use crate::plan::DiskProfile;
 use bytes::Bytes;
 use groundhog_engine::host::disk::{DiskAnswer, DiskError, DiskErrorKind, DiskPath, DiskRequest, FileHandle};
 
+/// Whether an operation can change what the next life meets.
+#[must_use]
+pub const fn changes_the_disk(request: &DiskRequest) -> bool {
+    !matches!(
+        request,
+        DiskRequest::Open { .. }
+            | DiskRequest::Read { .. }
+            | DiskRequest::Length { .. }
+            | DiskRequest::List { .. }
+            | DiskRequest::LockDirectory { .. }
+    )
+}
+
 pub(super) type Outcome = Result<DiskAnswer, DiskErrorKind>;
 
 impl Disk {
@@ -39,8 +52,9 @@ impl Disk {
 
     /// One operation that a death cuts short: of a write any subset of its sectors, of another all or nothing.
     pub fn apply_partly(&mut self, request: &DiskRequest, choose: Choose<'_>) {
+        let choices = self.partly_choices(request);
         let DiskRequest::Write { file, offset, bytes } = request else {
-            if choose(Choice::Effect { operation: self.operation + 1 }) {
+            if choices.into_iter().any(choose) {
                 let _ = self.apply(request, None);
             } else {
                 self.operation += 1;
@@ -48,20 +62,31 @@ impl Disk {
             return;
         };
         self.operation += 1;
-        let operation = self.operation;
         let Ok(inode) = self.writable(*file) else { return };
-        let number = self.inodes[inode].number;
         let (mut at, end) = (*offset, offset + bytes.len() as u64);
-        while at < end {
-            let sector = at / SECTOR_BYTES as u64;
-            let next = ((sector + 1) * SECTOR_BYTES as u64).min(end);
+        for choice in choices {
+            let next = ((at / SECTOR_BYTES as u64 + 1) * SECTOR_BYTES as u64).min(end);
             let part = bytes.slice((at - offset) as usize..(next - offset) as usize);
-            let sector = u32::try_from(sector).unwrap_or(u32::MAX);
-            if choose(Choice::Sector { inode: number, operation, sector }) {
+            if choose(choice) {
                 let _ = self.write(inode, at, &part, WriteFault::default());
             }
             at = next;
         }
+    }
+
+    /// Everything that a death that cuts this operation short would ask about it, in order: nothing where it changes nothing.
+    #[must_use]
+    pub fn partly_choices(&self, request: &DiskRequest) -> Vec<Choice> {
+        let operation = self.operation + 1;
+        let DiskRequest::Write { file, offset, bytes } = request else {
+            return if changes_the_disk(request) { vec![Choice::Effect { operation }] } else { Vec::new() };
+        };
+        let Ok(inode) = self.writable(*file) else { return Vec::new() };
+        let (sector_bytes, inode) = (SECTOR_BYTES as u64, self.inodes[inode].number);
+        let end = offset + bytes.len() as u64;
+        let sectors = if bytes.is_empty() { 0..0 } else { offset / sector_bytes..end.div_ceil(sector_bytes) };
+        let sector = |sector| u32::try_from(sector).unwrap_or(u32::MAX);
+        sectors.map(|place| Choice::Sector { inode, operation, sector: sector(place) }).collect()
     }
 
     /// Lets go of a handle. One that is not open in this life is ignored.

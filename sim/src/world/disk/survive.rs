@@ -106,11 +106,13 @@ impl FileContent {
         self.finish(pen, tag);
     }
 
-    /// Every choice that a power failure now would ask about this file.
+    /// Every choice that a power failure now would ask about this file, each once: the sizes that the sectors of one torn
+    /// write gave to a file are one choice.
     pub(super) fn choices(&self, inode: u64, into: &mut Vec<Choice>) {
+        let mut last_size = None;
         for change in &self.changes {
             let operation = change.operation;
-            if change.size.is_some() {
+            if change.size.is_some() && last_size.replace(operation) != Some(operation) {
                 into.push(Choice::Size { inode, operation });
             }
             into.extend(change.undecided().map(|sector| Choice::Sector { inode, operation, sector }));

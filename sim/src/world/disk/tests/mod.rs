@@ -4,10 +4,11 @@ mod brute_force;
 mod deaths;
 mod faults;
 mod flushes;
+mod images;
 mod reference;
 mod room;
 
-use super::{Certainty, Choice, Disk, DiskConfig, Found, OpFault};
+use super::{Certainty, Choice, Disk, DiskConfig, Found, Images, OpFault, State};
 use crate::plan::DiskProfile;
 use bytes::Bytes;
 use groundhog_engine::host::disk::{DiskAnswer, DiskErrorKind, DiskPath, DiskRequest, FileHandle};
