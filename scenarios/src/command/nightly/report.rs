@@ -5,7 +5,7 @@ use super::shrinks::Shrinks;
 use crate::campaign::monitor::Reason;
 use crate::campaign::tally::Tally;
 use crate::command::CallError;
-use crate::command::run::{Pointers, failures_of, joined, print_failures, program, unkept_marks};
+use crate::command::run::{Pointers, failures_of, joined, marks_owed, print_failures, program};
 use crate::exit::Exit;
 use crate::print::block::{Failure, FailureKind};
 use crate::print::text;
@@ -129,7 +129,7 @@ fn facts(night: &Night<'_>) -> Vec<ScenarioFacts> {
     let tally = night.tally.lock().expect("the tally's holders do not panic");
     let whole = night.flaws.is_empty() && night.monitor.reason().is_none();
     let fact = |lane: &crate::campaign::tally::Lane| ScenarioFacts {
-        marks: if whole { unkept_marks(&lane.totals) } else { Default::default() },
+        marks: if whole { marks_owed(&lane.totals) } else { Default::default() },
         totals: lane.totals.clone(),
     };
     tally.lanes.iter().map(fact).collect()
@@ -151,7 +151,7 @@ pub fn of_seeds(
     };
     let whole_night = night.flaws.is_empty() && reason.is_none();
     let facts = tally.lanes.iter().map(|lane| ScenarioFacts {
-        marks: if whole_night { unkept_marks(&lane.totals) } else { Default::default() },
+        marks: if whole_night { marks_owed(&lane.totals) } else { Default::default() },
         totals: lane.totals.clone(),
     });
     let mut laws = BTreeSet::new();

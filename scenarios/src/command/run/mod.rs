@@ -8,12 +8,13 @@ mod shrinks;
 
 pub use arguments::{Arguments, joined, program, time};
 pub use failures::{Pointers, of as failures_of, saw};
-pub use report::unkept_marks;
+pub use report::marks_owed;
 
 use super::CallError;
 use crate::campaign::monitor::{self, Monitor};
 use crate::campaign::tally::Tally;
 use crate::campaign::{Campaign, Checked, Ended};
+use crate::corpus;
 use crate::exit::Exit;
 use crate::print::block::{self, Failure};
 use crate::print::text;
@@ -46,10 +47,27 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let check = if arguments.check { Checked::Always } else { Checked::Never };
     let tally = Mutex::new(Tally::new(targets.iter().map(target::Target::scenario), only));
     let campaign = Campaign { targets, seeds, flaws, jobs: arguments.threads(), manner, check };
-    let report = Report { arguments, campaign: &campaign, began: Instant::now() };
+    let began = Instant::now();
+    let kept = kept_plans(arguments, &campaign)?;
+    let report = Report { arguments, campaign: &campaign, kept, began };
     let cut_short = watched(&report, &tally, &monitor);
     let tally = tally.into_inner().expect("the tally's holders do not panic");
     report.finish(&tally, monitor.reason().filter(|_| cut_short).as_ref(), &interrupts)
+}
+
+/// Whoever runs everything runs the kept plans first.
+fn kept_plans(arguments: &Arguments, campaign: &Campaign) -> Result<corpus::Account, CallError> {
+    if arguments.target != "all" {
+        return Ok(corpus::Account::default());
+    }
+    let entries = corpus::read(&corpus::default_folder())?;
+    // The plans are judged as they stand, whatever else is asked for.
+    let manner = Manner::plain(Arc::clone(&campaign.manner.stop));
+    let account = corpus::examine_all(&entries, campaign.jobs, &manner, || {});
+    if account.plans > 0 && !arguments.json {
+        text::out(&format!("{}\n", account.line(&corpus::default_folder())));
+    }
+    Ok(account)
 }
 
 /// Runs the campaign with the monitor beside it. Returns whether that cut anything short.

@@ -8,6 +8,7 @@ use crate::campaign::Campaign;
 use crate::campaign::monitor::Reason;
 use crate::campaign::tally::{Tally, hex};
 use crate::command::CallError;
+use crate::corpus::{self, Account};
 use crate::exit::Exit;
 use crate::names;
 use crate::print::text;
@@ -35,12 +36,14 @@ pub struct Report<'a> {
     pub arguments: &'a Arguments,
     /// What was run.
     pub campaign: &'a Campaign,
+    /// What came of the kept plans, where they were run.
+    pub kept: Account,
     /// When it began.
     pub began: Instant,
 }
 
 /// The marks that the seeds of one scenario owe, each with its share; none while they are too few to judge.
-pub fn unkept_marks(totals: &Totals) -> BTreeMap<String, u64> {
+pub fn marks_owed(totals: &Totals) -> BTreeMap<String, u64> {
     if totals.seeds < SEEDS_FOR_MARKS {
         return BTreeMap::new();
     }
@@ -96,6 +99,8 @@ impl Report<'_> {
         };
         let mut failures = failures::of(tally, reason, facts, &pointers);
         failures.extend(smaller.differing(&pointers));
+        let folder = corpus::default_folder();
+        failures.extend(self.kept.failures(&|entry| crate::command::corpus::repeat(&folder, &entry.name)));
         print_failures(&failures, self.arguments.json)
     }
 
@@ -106,7 +111,7 @@ impl Report<'_> {
         lanes
             .map(|(lane, target)| {
                 let judged = whole && target.pristine;
-                let marks = if judged { unkept_marks(&lane.totals) } else { BTreeMap::new() };
+                let marks = if judged { marks_owed(&lane.totals) } else { BTreeMap::new() };
                 ScenarioFacts { totals: lane.totals.clone(), marks }
             })
             .collect()

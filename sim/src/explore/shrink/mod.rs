@@ -24,6 +24,7 @@ mod times;
 mod triggers;
 mod values;
 
+pub use super::schedules::SCHEDULE_SEEDS;
 pub use error::{Flaky, ShrinkError, Stage};
 pub use search::Batch;
 pub use size::Size;
@@ -34,9 +35,6 @@ use crate::run::RunError;
 use crate::units::{FaultId, SimTime};
 use search::Search;
 use std::collections::BTreeMap;
-
-/// Schedule seeds under which a candidate may break the law, its own included.
-pub const SCHEDULE_SEEDS: usize = 16;
 
 /// Runs plans for the shrinker.
 pub trait Runner {

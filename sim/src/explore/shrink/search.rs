@@ -7,6 +7,7 @@
 use super::premises::Premises;
 use super::size::{Size, Weight};
 use super::{Over, Progress, Runner, Seen};
+use crate::explore::schedules::schedule_seeds;
 use crate::plan::Plan;
 use crate::units::SimTime;
 use sha2::{Digest, Sha256};
@@ -185,8 +186,7 @@ impl<'r> Search<'r> {
 
     /// The plan's own schedule seed, and then small ones.
     fn seeds(&self) -> impl Iterator<Item = u64> + use<> {
-        let own = self.best.schedule_seed;
-        std::iter::once(own).chain((0..).filter(move |seed| *seed != own))
+        schedule_seeds(&self.best)
     }
 
     fn may_be(&self, candidate: &Plan) -> bool {
