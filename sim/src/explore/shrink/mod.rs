@@ -38,6 +38,11 @@ use std::collections::BTreeMap;
 /// Schedule seeds under which a candidate may break the law, its own included.
 pub const SCHEDULE_SEEDS: usize = 16;
 
+/// The schedule seeds under which a plan is tried, in order: its own, and then small numbers.
+pub fn schedule_seeds(own: u64) -> impl Iterator<Item = u64> {
+    std::iter::once(own).chain((0..).filter(move |seed| *seed != own))
+}
+
 /// Runs plans for the shrinker.
 pub trait Runner {
     /// Runs the plans of a batch and gives the first of them, in their order, whose run breaks `law`, however many run

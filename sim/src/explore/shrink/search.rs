@@ -183,10 +183,8 @@ impl<'r> Search<'r> {
         Ok(())
     }
 
-    /// The plan's own schedule seed, and then small ones.
     fn seeds(&self) -> impl Iterator<Item = u64> + use<> {
-        let own = self.best.schedule_seed;
-        std::iter::once(own).chain((0..).filter(move |seed| *seed != own))
+        super::schedule_seeds(self.best.schedule_seed)
     }
 
     fn may_be(&self, candidate: &Plan) -> bool {
