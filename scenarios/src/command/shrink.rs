@@ -108,6 +108,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
         time: arguments.for_time,
         jobs: arguments.jobs.map_or_else(cores, usize::from),
         max_polls: arguments.max_polls,
+        shown: true,
     };
     let give_up = || {
         eprintln!("error: a candidate's run does not end, and cannot be stopped: nothing is written");

@@ -132,7 +132,7 @@ impl Examination<'_> {
 
     fn shrink(&mut self, time: Duration, watch: &Watch<'_>) -> Result<(), CallError> {
         let Some((plan, fingerprint)) = &self.first_failing else { return Ok(()) };
-        let budget = Budget { time, jobs: 1, max_polls: POLL_BUDGET };
+        let budget = Budget { time, jobs: 1, max_polls: POLL_BUDGET, shown: false };
         let law = self.case.outcome.law;
         let small = match shrinking::shrink(plan, law, Some(*fingerprint), &budget, watch) {
             Ok(small) => small,

@@ -40,7 +40,7 @@ pub struct Examined {
 /// Runs a kept plan under its schedule seeds: with its flaws until its law breaks, and without them under all. It is judged
 /// by its law alone: a plan that was cut down to what breaks one law may end before others could hold.
 pub fn examine(entry: &Entry, manner: &Manner) -> Result<Examined, RunError> {
-    let seeds: Vec<u64> = schedule_seeds(&entry.plan).take(SCHEDULE_SEEDS).collect();
+    let seeds: Vec<u64> = schedule_seeds(entry.plan.schedule_seed).take(SCHEDULE_SEEDS).collect();
     let mut examination = Examination { runs: 0, manner };
     let mut finding = None;
     if !entry.plan.flaws.is_empty() {

@@ -36,6 +36,8 @@ pub struct Budget {
     pub jobs: usize,
     /// Polls that one run may use.
     pub max_polls: u64,
+    /// Whether a terminal is shown where the shrinker stands; not where several shrink at the same time.
+    pub shown: bool,
 }
 
 /// A plan that was cut down here.
@@ -71,12 +73,11 @@ pub fn shrink(
     watch: &Watch<'_>,
 ) -> Result<Small, ShrinkError> {
     let begun = Instant::now();
-    let bar = spinner(law);
+    let bar = if budget.shown { spinner(law) } else { ProgressBar::hidden() };
     let from = Size::of(plan);
     let progress = |progress: &Progress| {
         let Progress { now, runs } = progress;
         bar.set_message(format!("{}, {runs} runs", sizes(from, *now)));
-        bar.tick();
     };
     let (deadline, stop) = (begun + budget.time, Arc::new(AtomicBool::new(false)));
     let mut runner =
@@ -92,7 +93,11 @@ pub fn shrink(
 fn spinner(law: &str) -> ProgressBar {
     let style = ProgressStyle::with_template("{elapsed_precise} shrinking {prefix}: {msg}");
     let bar = ProgressBar::new_spinner().with_prefix(law.to_owned());
-    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+    let bar = bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    if !bar.is_hidden() {
+        bar.enable_steady_tick(Duration::from_millis(100));
+    }
+    bar
 }
 
 fn sizes(from: Size, to: Size) -> String {
@@ -184,3 +189,38 @@ impl Small {
 
 /// How wide a text file is.
 const TEXT_COLUMNS: usize = 80;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use groundhog_sim::plan::{Crypto, yardstick};
+    use std::sync::atomic::AtomicU8;
+
+    const LAW: &str = "commit/release";
+
+    fn shrunk(fingerprint: Option<[u8; 32]>, time: Duration) -> Result<Small, ShrinkError> {
+        let mut plan = yardstick::admissions(9, 1, Crypto::KeyedHash);
+        plan.actions.truncate(6);
+        plan.flaws.push("early-release".to_owned());
+        let budget = Budget { time, jobs: 2, max_polls: 10_000_000, shown: false };
+        let watch = Watch { interrupts: &AtomicU8::new(0), give_up: &|| unreachable!("every run ends") };
+        shrink(&plan, LAW, fingerprint, &budget, &watch)
+    }
+
+    #[test]
+    fn a_plan_is_cut_down_to_what_the_law_needs_and_a_deadline_leaves_it_whole() {
+        let small = shrunk(None, Duration::from_secs(600)).expect("it shrinks");
+        assert!(small.shrunk.one_minimal && small.defect.is_none());
+        assert_eq!((small.shrunk.to.actions, small.shrunk.to.nodes), (1, 2), "{:?}", small.shrunk.plan);
+        let whole = shrunk(None, Duration::ZERO).expect("it breaks the law");
+        assert_eq!((whole.shrunk.to, whole.shrunk.one_minimal), (whole.shrunk.from, false));
+    }
+
+    #[test]
+    fn another_fingerprint_than_before_is_a_defect_of_determinism() {
+        let error = shrunk(Some([9; 32]), Duration::from_secs(600)).expect_err("no run has it");
+        let ShrinkError::Flaky(flaky) = &error else { panic!("{error}") };
+        assert!(flaky.broke_again && flaky.first == [9; 32], "{error}");
+        assert!(error.to_string().starts_with("not deterministic"), "{error}");
+    }
+}

@@ -168,3 +168,30 @@ pub fn whole(plan: &Plan, laws: LawSelection, max_polls: u64) -> Result<Outcome,
     let ledger = LedgerOptions { laws, ..LedgerOptions::default() };
     run(plan, RunOptions { ledger, poll_budget: max_polls, ..RunOptions::default() })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use groundhog_sim::plan::{Crypto, yardstick};
+    use std::time::Duration;
+
+    #[test]
+    fn the_first_candidate_in_order_wins_on_any_number_of_cores_and_none_after_the_deadline() {
+        let mut sound = yardstick::admissions(9, 1, Crypto::KeyedHash);
+        sound.actions.truncate(2);
+        let mut flawed = sound.clone();
+        flawed.flaws.push("early-release".to_owned());
+        let plans = [sound, flawed];
+        let runs = [(0, 1), (0, 2), (1, 3), (0, 4), (1, 5), (1, 6)];
+        let batch = Batch::new(&plans, &runs);
+        for jobs in [1, 2, 5] {
+            let runner = |time| Cores::new(jobs, Instant::now() + time, Arc::default(), 1_000_000, &|_| ());
+            let mut in_time = runner(Duration::from_secs(600));
+            let found = in_time.first_broken("commit/release", &batch).expect("there is time");
+            let (number, seen) = found.expect("the flaw shows");
+            assert_eq!((number, seen.broken.map(|broken| broken.law)), (2, Some("commit/release")));
+            assert_eq!(in_time.first_broken("streams/one-digest", &batch), Ok(None));
+            assert_eq!(runner(Duration::ZERO).first_broken("commit/release", &batch), Err(Over));
+        }
+    }
+}

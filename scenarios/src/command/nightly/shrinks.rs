@@ -79,7 +79,7 @@ fn first_failure(night: &Night<'_>, law: &str) -> Option<(usize, u64)> {
 
 fn shrink(night: &Night<'_>, law: &'static str, of: (usize, u64), time: Duration) -> Became {
     let plan = night.targets[of.0].plan(of.1, &night.flaws);
-    let budget = Budget { time, jobs: night.arguments.threads(), max_polls: POLL_BUDGET };
+    let budget = Budget { time, jobs: night.arguments.threads(), max_polls: POLL_BUDGET, shown: true };
     let watch = Watch { interrupts: &night.interrupts, give_up: &|| {} };
     match shrinking::shrink(&plan, law, None, &budget, &watch) {
         Ok(small) => keep(night, law, of, &plan, &small),

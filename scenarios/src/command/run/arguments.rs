@@ -131,7 +131,7 @@ impl Arguments {
 
     /// What shrinking one failure may use.
     pub fn shrinking(&self) -> Budget {
-        Budget { time: self.shrink_for, jobs: self.threads(), max_polls: self.max_polls }
+        Budget { time: self.shrink_for, jobs: self.threads(), max_polls: self.max_polls, shown: true }
     }
 
     /// The command that runs one seed of one target again, with every option that changes what is printed.

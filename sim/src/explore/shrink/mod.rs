@@ -24,7 +24,7 @@ mod times;
 mod triggers;
 mod values;
 
-pub use super::schedules::SCHEDULE_SEEDS;
+pub use super::schedules::{SCHEDULE_SEEDS, schedule_seeds};
 pub use error::{Flaky, ShrinkError, Stage};
 pub use search::Batch;
 pub use size::Size;

@@ -7,7 +7,6 @@
 use super::premises::Premises;
 use super::size::{Size, Weight};
 use super::{Over, Progress, Runner, Seen};
-use crate::explore::schedules::schedule_seeds;
 use crate::plan::Plan;
 use crate::units::SimTime;
 use sha2::{Digest, Sha256};
@@ -184,9 +183,8 @@ impl<'r> Search<'r> {
         Ok(())
     }
 
-    /// The plan's own schedule seed, and then small ones.
     fn seeds(&self) -> impl Iterator<Item = u64> + use<> {
-        schedule_seeds(&self.best)
+        super::schedule_seeds(self.best.schedule_seed)
     }
 
     fn may_be(&self, candidate: &Plan) -> bool {
