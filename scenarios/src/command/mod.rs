@@ -63,9 +63,9 @@ enum Command {
     Convict(convict::Arguments),
     /// Kept plans first, then every flaw and fresh seeds of every scenario, until the time is over.
     Nightly(nightly::Arguments),
-    /// List scenarios, laws, flaws, marks and known limits.
+    /// List scenarios, laws, flaws, marks, known limits and kinds of fault.
     List(list::Arguments),
-    /// Say what a scenario, law, flaw, mark or limit is.
+    /// Say what a scenario, law, flaw, mark, limit or kind of fault is.
     Explain(explain::Arguments),
     /// Work until it is killed: the other process of `bench admissions --kill`.
     #[command(hide = true)]

@@ -8,6 +8,7 @@ use crate::target::{self, Target};
 use groundhog_engine::flaws::Flaw;
 use groundhog_sim::explore::shrink::ShrinkError;
 use groundhog_sim::laws::catalogue::convicted_by;
+use groundhog_sim::ledger::{LawSelection, LedgerOptions};
 use groundhog_sim::outcome::Outcome;
 use groundhog_sim::plan::{Crypto, Plan};
 use groundhog_sim::run::{POLL_BUDGET, RunError, RunOptions, run};
@@ -44,7 +45,7 @@ pub struct Terms {
 pub fn examine(flaw: Flaw, terms: &Terms, watch: &Watch<'_>) -> Result<Option<Case>, CallError> {
     let begun = Instant::now();
     let scenario = scenario_of(flaw);
-    let targets = target::find(scenario, &[])?;
+    let targets = target::swarmed(target::find(scenario, &[])?, terms.swarm)?;
     let (outcome, mechanism) = convicted_by(flaw);
     let mut examination = Examination {
         flaw,
@@ -166,4 +167,13 @@ fn ms(time: Duration) -> u64 {
 
 fn plan_of(target: &Target, seed: u64, flaws: &[Flaw]) -> Plan {
     Plan { crypto: Crypto::KeyedHash, ..target.plan(seed, flaws) }
+}
+
+/// Runs one seed with a keyed hash for signatures, and checks only these laws.
+///
+/// # Errors
+/// [`RunError`].
+pub fn run_seed(target: &Target, seed: u64, flaws: &[Flaw], laws: LawSelection) -> Result<Outcome, RunError> {
+    let ledger = LedgerOptions { laws, ..LedgerOptions::default() };
+    run(&plan_of(target, seed, flaws), RunOptions { ledger, ..RunOptions::default() })
 }

@@ -9,7 +9,7 @@ mod case;
 mod examine;
 
 pub use case::{Case, Trial, Verdict};
-pub use examine::{APART, Terms, examine};
+pub use examine::{APART, Terms, examine, run_seed};
 
 use groundhog_engine::flaws::Flaw;
 

@@ -24,7 +24,7 @@ use std::time::Instant;
 pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let began = Instant::now();
     let flaws = target::flaws(&arguments.flaw)?;
-    let targets = target::find("all", &[])?;
+    let targets = target::swarmed(target::find("all", &[])?, true)?;
     let entries = corpus::read(&arguments.corpus)?;
     groundhog_reports::probe(&arguments.out).map_err(CallError::Out)?;
     let (stop, interrupts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU8::new(0)));

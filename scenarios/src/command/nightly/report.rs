@@ -5,7 +5,7 @@ use super::shrinks::Shrinks;
 use crate::campaign::monitor::Reason;
 use crate::campaign::tally::Tally;
 use crate::command::CallError;
-use crate::command::run::{Pointers, failures_of, joined, marks_owed, print_failures, program};
+use crate::command::run::{Pointers, failures_of, joined, print_failures, program, scenario_facts};
 use crate::exit::Exit;
 use crate::print::block::{Failure, FailureKind};
 use crate::print::text;
@@ -124,15 +124,15 @@ fn repeat(night: &Night<'_>, target: usize, seed: u64) -> String {
     joined(&words)
 }
 
-/// The totals of each scenario. With a flaw on, or before the end of the night, no mark is owed.
+/// The totals of each scenario.
 fn facts(night: &Night<'_>) -> Vec<ScenarioFacts> {
     let tally = night.tally.lock().expect("the tally's holders do not panic");
-    let whole = night.flaws.is_empty() && night.monitor.reason().is_none();
-    let fact = |lane: &crate::campaign::tally::Lane| ScenarioFacts {
-        marks: if whole { marks_owed(&lane.totals) } else { Default::default() },
-        totals: lane.totals.clone(),
-    };
-    tally.lanes.iter().map(fact).collect()
+    facts_of(night, &tally, night.monitor.reason().is_some())
+}
+
+fn facts_of(night: &Night<'_>, tally: &Tally, stopped: bool) -> Vec<ScenarioFacts> {
+    let lanes = tally.lanes.iter().zip(&night.targets);
+    lanes.map(|(lane, target)| scenario_facts(lane, target, &night.flaws, stopped)).collect()
 }
 
 /// What failed in fresh seeds: each law once, whatever scenarios it broke in.
@@ -149,13 +149,9 @@ pub fn of_seeds(
         see: &|_, _| None,
         shrunk: &|_, law| shrinks.of(law).map(|became| became.line.clone()),
     };
-    let whole_night = night.flaws.is_empty() && reason.is_none();
-    let facts = tally.lanes.iter().map(|lane| ScenarioFacts {
-        marks: if whole_night { marks_owed(&lane.totals) } else { Default::default() },
-        totals: lane.totals.clone(),
-    });
+    let facts = facts_of(night, tally, reason.is_some());
     let mut laws = BTreeSet::new();
-    let mut failures = failures_of(tally, reason, &facts.collect::<Vec<_>>(), &pointers);
+    let mut failures = failures_of(tally, reason, &facts, &pointers);
     failures.retain(|failure| failure.kind != FailureKind::Broken || laws.insert(failure.what.clone()));
     failures.extend(shrinks.flaky().map(|(law, became)| Failure {
         kind: FailureKind::Differs,

@@ -8,7 +8,7 @@ mod shrinks;
 
 pub use arguments::{Arguments, joined, program, time};
 pub use failures::{Pointers, of as failures_of, saw};
-pub use report::marks_owed;
+pub use report::scenario_facts;
 
 use super::CallError;
 use crate::campaign::monitor::{self, Monitor};
@@ -32,7 +32,7 @@ use std::time::Instant;
 pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let settings = target::settings(&arguments.set)?;
     let flaws = target::flaws(&arguments.flaw)?;
-    let targets = target::find(&arguments.target, &settings)?;
+    let targets = target::swarmed(target::find(&arguments.target, &settings)?, arguments.swarm)?;
     arguments.fit(&targets)?;
     if let Some(folder) = &arguments.out {
         groundhog_reports::probe(folder).map_err(CallError::Out)?;

@@ -6,14 +6,16 @@ use super::print_failures;
 use super::shrinks::{Shrinks, Smaller};
 use crate::campaign::Campaign;
 use crate::campaign::monitor::Reason;
-use crate::campaign::tally::{Tally, hex};
+use crate::campaign::tally::{Lane, Tally, hex};
 use crate::command::CallError;
 use crate::corpus::{self, Account};
 use crate::exit::Exit;
 use crate::names;
 use crate::print::text;
 use crate::simulate;
-use groundhog_reports::{CampaignFacts, RunFacts, ScenarioFacts, Totals};
+use crate::target::Target;
+use groundhog_engine::flaws::Flaw;
+use groundhog_reports::{CampaignFacts, MarksJudged, RunFacts, ScenarioFacts};
 use groundhog_sim::outcome::Outcome;
 use groundhog_sim::plan::Plan;
 use sha2::{Digest, Sha256};
@@ -42,12 +44,24 @@ pub struct Report<'a> {
     pub began: Instant,
 }
 
-/// The marks that the seeds of one scenario owe, each with its share; none while they are too few to judge.
-pub fn marks_owed(totals: &Totals) -> BTreeMap<String, u64> {
-    if totals.seeds < SEEDS_FOR_MARKS {
-        return BTreeMap::new();
+/// What is told of one scenario's seeds, and whether its marks are judged. Shares are stated for scenarios as they stand.
+pub fn scenario_facts(lane: &Lane, target: &Target, flaws: &[Flaw], stopped: bool) -> ScenarioFacts {
+    let marks_judged = if !target.pristine {
+        MarksJudged::Not { because: "the scenario is not as it stands in the catalogue" }
+    } else if !flaws.is_empty() {
+        MarksJudged::Not { because: "a flaw is on" }
+    } else if stopped {
+        MarksJudged::Not { because: "the runs were stopped" }
+    } else if lane.totals.seeds < SEEDS_FOR_MARKS {
+        MarksJudged::TooFewSeeds { needed: SEEDS_FOR_MARKS }
+    } else {
+        MarksJudged::Judged
+    };
+    ScenarioFacts {
+        totals: lane.totals.clone(),
+        marks: names::marks_due(&lane.totals.scenario),
+        marks_judged,
     }
-    names::marks_due(&totals.scenario, totals.seeds)
 }
 
 type Pages = BTreeMap<(usize, u64), PathBuf>;
@@ -106,13 +120,11 @@ impl Report<'_> {
 
     /// The totals of each scenario, and the marks that its seeds owe.
     fn facts(&self, tally: &Tally, reason: Option<&Reason>) -> Vec<ScenarioFacts> {
-        let whole = reason.is_none() && self.campaign.flaws.is_empty();
         let lanes = tally.lanes.iter().zip(&self.campaign.targets);
         lanes
             .map(|(lane, target)| {
-                let judged = whole && target.pristine;
-                let marks = if judged { marks_owed(&lane.totals) } else { BTreeMap::new() };
-                ScenarioFacts { totals: lane.totals.clone(), marks }
+                let stopped = reason.is_some();
+                scenario_facts(lane, target, &self.campaign.flaws, stopped)
             })
             .collect()
     }
@@ -192,8 +204,6 @@ impl Report<'_> {
             version: VERSION.to_owned(),
             repeat: self.arguments.repeat(&self.campaign.targets[target], plan.seed),
             real: self.began.elapsed(),
-            // One seed owes none: marks are counted over many.
-            marks: BTreeMap::new(),
         }
     }
 }
