@@ -26,7 +26,10 @@ pub(super) fn roughly(search: &mut Search<'_>) -> Result<(), Over> {
         .collect();
     leave_out(search, &never)?;
     if let Some(node) = search.seen().broken.as_ref().and_then(|broken| broken.node) {
-        leave_out(search, &away_from(search.best(), node))?;
+        let away = away_from(search.best(), node);
+        if leave_out(search, &away)? {
+            nodes::fewer(search)?;
+        }
     }
     let faults = search.best().faults.iter().map(|fault| Item::Fault(fault.id)).collect();
     leave_out(search, &faults)?;

@@ -9,6 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Orders of the remaining nodes that are tried, at most: all of up to four nodes.
 const MOST_ORDERS: usize = 24;
 
+/// More nodes than this are only tried in their own order: there is more to cut first.
+const MANY: usize = 8;
+
 /// Seeds with which what is left is drawn anew.
 const DRAWS: u64 = 16;
 
@@ -219,7 +222,7 @@ fn merge(plan: &Plan, from: NodeId, into: NodeId) -> Option<Plan> {
 fn orders(nodes: &[NodeId]) -> Vec<Vec<NodeId>> {
     let mut orders = vec![nodes.to_vec()];
     let mut next: Vec<usize> = (0..nodes.len()).collect();
-    while orders.len() < MOST_ORDERS && next_permutation(&mut next) {
+    while nodes.len() <= MANY && orders.len() < MOST_ORDERS && next_permutation(&mut next) {
         orders.push(next.iter().map(|place| nodes[*place]).collect());
     }
     orders
@@ -243,6 +246,7 @@ mod tests {
         let orders = orders(&[NodeId(4), NodeId(7), NodeId(9)]);
         assert_eq!(orders[0], [NodeId(4), NodeId(7), NodeId(9)]);
         assert_eq!(orders.iter().collect::<BTreeSet<_>>().len(), 6);
-        assert_eq!(super::orders(&(0..9).map(NodeId).collect::<Vec<_>>()).len(), MOST_ORDERS);
+        let of_first = |count| super::orders(&(0..count).map(NodeId).collect::<Vec<_>>()).len();
+        assert_eq!((of_first(4), of_first(8), of_first(9)), (24, MOST_ORDERS, 1));
     }
 }
