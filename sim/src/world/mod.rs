@@ -16,6 +16,7 @@ mod node;
 mod observing;
 pub mod plants;
 pub mod processor;
+mod quiesce;
 mod receiving;
 mod slots;
 mod tasks;
