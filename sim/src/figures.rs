@@ -158,14 +158,14 @@ mod tests {
     fn the_first_figure_that_differs_is_named_with_both_values() {
         let left = figures(&[("a", 1), ("b", 2), ("c", 3)]);
         assert_eq!(first_unlike_figure(&left, &left.clone()), None);
-        let cases: [(&[(&str, u64)], &str, Option<&str>, Option<&str>); 4] = [
-            (&[("a", 1), ("b", 7), ("c", 9)], "b", Some("2"), Some("7")),
-            (&[("a", 1), ("c", 3)], "b", Some("2"), None),
-            (&[("a", 1), ("b", 2), ("c", 3), ("d", 0)], "d", None, Some("0")),
-            (&[], "a", Some("1"), None),
+        let cases = [
+            (figures(&[("a", 1), ("b", 7), ("c", 9)]), "b", Some("2"), Some("7")),
+            (figures(&[("a", 1), ("c", 3)]), "b", Some("2"), None),
+            (figures(&[("a", 1), ("b", 2), ("c", 3), ("d", 0)]), "d", None, Some("0")),
+            (figures(&[]), "a", Some("1"), None),
         ];
         for (right, name, in_left, in_right) in cases {
-            let unlike = first_unlike_figure(&left, &figures(right)).expect("they differ");
+            let unlike = first_unlike_figure(&left, &right).expect("they differ");
             let values = (unlike.left.as_deref(), unlike.right.as_deref());
             assert_eq!((unlike.name.as_str(), values), (name, (in_left, in_right)));
         }

@@ -287,6 +287,8 @@ prop_compose! {
 /// What is wrong after quiescence, read from the events as they come.
 #[derive(Default)]
 struct Watch {
+    /// Nodes that refuse what a damaged record makes them refuse.
+    damaged: BTreeSet<NodeId>,
     quiesced: bool,
     /// Faults that are on.
     on: BTreeSet<FaultId>,
@@ -343,7 +345,9 @@ impl Watch {
                 false
             }
             Event::FrameDelivered { frame, duplicate, .. } => duplicate && self.sent_after.contains(&frame),
-            Event::NotSent { .. } => at >= SimTime::from_us(QUIESCE_US + READY_WITHIN_US),
+            Event::NotSent { node, .. } => {
+                at >= SimTime::from_us(QUIESCE_US + READY_WITHIN_US) && !self.damaged.contains(&node)
+            }
             Event::Booted { wall, node, .. } | Event::Arrived { wall, node, .. } => {
                 self.clock(at, node, wall.0)
             }
@@ -385,7 +389,8 @@ fn is_of_a_fault(error: DiskErrorKind) -> bool {
 }
 
 fn watch(plan: &Plan) -> (Outcome, Watch) {
-    let watch = Arc::new(Mutex::new(Watch::default()));
+    let damaged = plan.faults.iter().filter_map(|fault| leaves_damage(&fault.kind)).collect();
+    let watch = Arc::new(Mutex::new(Watch { damaged, ..Watch::default() }));
     let inside = Arc::clone(&watch);
     let mut options = RunOptions::default();
     options.ledger.sink = Some(Box::new(move |line| inside.lock().unwrap().event(line)));
@@ -397,10 +402,8 @@ fn watch(plan: &Plan) -> (Outcome, Watch) {
 /// What is wrong with how a plan heals.
 fn wrong(plan: &Plan) -> (Vec<String>, BTreeSet<usize>) {
     let (outcome, mut watch) = watch(plan);
-    let damaged: BTreeSet<NodeId> =
-        plan.faults.iter().filter_map(|fault| leaves_damage(&fault.kind)).collect();
     for (message, (sent, from, to)) in std::mem::take(&mut watch.due) {
-        if !damaged.contains(&from) && !damaged.contains(&to) {
+        if !watch.damaged.contains(&from) && !watch.damaged.contains(&to) {
             watch
                 .wrong
                 .push(format!("message {message} of {from} to {to}, sent at {sent}, was not dispatched"));

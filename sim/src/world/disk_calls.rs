@@ -38,6 +38,11 @@ impl DiskCallMeta {
     pub(super) const fn node(&self) -> NodeId {
         self.node
     }
+
+    /// The fault that holds its answer.
+    pub(super) const fn stuck(&self) -> Option<FaultId> {
+        self.stuck
+    }
 }
 
 impl World {

@@ -109,6 +109,13 @@ impl ActiveFaults {
         faults
     }
 
+    /// Those that wait for a place wait no more.
+    pub(super) fn forget_waiting(&mut self) {
+        self.operations.clear();
+        self.steps.clear();
+        self.polls.clear();
+    }
+
     /// The next poll of this life that a fault names, from `poll` on.
     #[must_use]
     pub fn next_poll(&self, node: NodeId, life: Life, poll: u64) -> u64 {
@@ -421,26 +428,5 @@ impl World {
                 self.timeline.at(now, due);
             }
         }
-    }
-
-    /// Every fault ends; none begins any more.
-    pub(super) fn quiesce(&mut self) {
-        self.faults.operations.clear();
-        self.faults.steps.clear();
-        self.faults.polls.clear();
-        self.spare_disk_calls();
-        let plan = std::sync::Arc::clone(&self.plan);
-        let of_clock = |index: &usize| matches!(plan.faults[*index].kind, FaultKind::Clock { .. });
-        // Clocks first: a machine that is still paused could not be told what its stuck disk answers.
-        let (clocks, others): (Vec<_>, Vec<_>) = (0..plan.faults.len()).partition(of_clock);
-        for index in clocks.into_iter().chain(others) {
-            self.end_fault(index);
-        }
-        self.heal_network();
-        for node in 0..self.nodes.len() {
-            self.heal_node(NodeId(u16::try_from(node).expect("a plan holds at most MAX_NODES nodes")));
-        }
-        self.quiesced = true;
-        self.record(&Event::Quiesced);
     }
 }

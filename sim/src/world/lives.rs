@@ -240,22 +240,6 @@ impl World {
         self.ended = true;
     }
 
-    /// Everything that was wrong about the node itself is over: it runs, and its clock is on its way to true time.
-    pub(super) fn heal_node(&mut self, node: NodeId) {
-        let now = self.now();
-        let change = self.node(node).clock.quiesce(now);
-        self.clock_changed(node, change);
-        let sooner = self.node(node).processor.heal_all(now);
-        self.hasten_charges(node, &sooner);
-        self.disks[node.index()].heal();
-        if self.disks[node.index()].is_read_only() && self.nodes[node.index()].status != Status::Down {
-            self.die(node, Death::Process, 0);
-        }
-        if self.nodes[node.index()].status == Status::Down {
-            self.timeline.at(now, Due::Boot { node });
-        }
-    }
-
     /// A clock that was wrong at boot is corrected, if that is still due.
     pub(super) fn correct_clock(&mut self, node: NodeId) {
         let now = self.now();

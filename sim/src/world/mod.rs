@@ -17,6 +17,7 @@ mod observing;
 pub mod plants;
 pub mod probe;
 pub mod processor;
+mod quiesce;
 mod receiving;
 mod slots;
 mod survival;
