@@ -23,7 +23,8 @@ pub enum Laws {
 }
 
 impl Laws {
-    fn selection(self) -> LawSelection {
+    /// As a ledger takes it.
+    pub fn selection(self) -> LawSelection {
         match self {
             Self::All => LawSelection::All,
             Self::Outcome => LawSelection::Kind(LawKind::Outcome),

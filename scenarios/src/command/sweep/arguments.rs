@@ -2,6 +2,7 @@
 
 use crate::command::replay::seconds;
 use crate::command::run::{joined, program};
+use crate::simulate::Laws;
 use crate::target::{Source, Target};
 use clap::Args;
 use groundhog_sim::explore::sweep::{DOWN_US, MOST_DEPTH, MOST_IMAGES, Settings};
@@ -24,6 +25,9 @@ pub struct Arguments {
     /// Switch a known-bad behaviour of the engine on; `groundhog list flaws` names them.
     #[arg(long, value_name = "ID")]
     pub flaw: Vec<String>,
+    /// Check only laws of one kind.
+    #[arg(long, value_enum, default_value_t)]
+    pub laws: Laws,
     /// How deep recoveries are swept: 0 for not at all, 2 for the recovery from the recovery.
     #[arg(long, value_name = "N", default_value_t = MOST_DEPTH, value_parser = clap::value_parser!(u8).range(0..=i64::from(MOST_DEPTH)))]
     pub depth: u8,
@@ -96,6 +100,9 @@ impl Arguments {
         self.node.iter().for_each(|node| push("--node", node.to_string()));
         self.set.iter().for_each(|set| push("--set", set.clone()));
         self.flaw.iter().for_each(|flaw| push("--flaw", flaw.clone()));
+        if self.laws != Laws::All {
+            push("--laws", self.laws.id().to_owned());
+        }
         if self.depth != MOST_DEPTH {
             push("--depth", self.depth.to_string());
         }
@@ -127,6 +134,19 @@ impl Arguments {
         }
         for (option, values) in [("--set", &self.set), ("--flaw", &self.flaw)] {
             words.extend(values.iter().flat_map(|value| [option.to_owned(), value.clone()]));
+        }
+        self.judged(words)
+    }
+
+    /// The command that runs a failing plan.
+    pub fn run_plan(&self, path: &str) -> String {
+        self.judged(vec![program(), "run".to_owned(), path.to_owned()])
+    }
+
+    /// A command that asks the same laws.
+    fn judged(&self, mut words: Vec<String>) -> String {
+        if self.laws != Laws::All {
+            words.extend(["--laws".to_owned(), self.laws.id().to_owned()]);
         }
         joined(&words)
     }

@@ -3,6 +3,7 @@
 //! Promise: a journal is believed only line by line, each whole by its checksum, and only for the same sweep by the same
 //! build. One line is one part of the sweep, counted once.
 
+use crate::simulate::Laws;
 use groundhog_sim::explore::sweep::{Settings, Tally};
 use groundhog_sim::plan::Plan;
 use groundhog_sim::units::NodeId;
@@ -38,11 +39,11 @@ pub struct Journal {
     file: File,
 }
 
-/// Names a sweep: its plan, what of it is swept, and the program that does it.
-pub fn key(plan: &Plan, settings: &Settings) -> String {
+/// Names a sweep: its plan, what of it is swept, which laws are asked, and the program that does it.
+pub fn key(plan: &Plan, settings: &Settings, laws: Laws) -> String {
     let mut hash = Sha256::new_with_prefix(b"groundhog sweep\0");
     hash.update(plan.to_json());
-    hash.update(format!("{settings:?}"));
+    hash.update(format!("{settings:?} {laws:?}"));
     // Another build may do other things; where the system does not say what the program is, its version has to do.
     let program = std::env::current_exe().and_then(fs::metadata);
     let built = program.and_then(|program| Ok((program.len(), program.modified()?)));

@@ -14,7 +14,7 @@ use super::CallError;
 use crate::campaign::monitor::{self, Bounds, Monitor, Reason};
 use crate::exit::Exit;
 use crate::target::{self, Source, Target, TargetError};
-use groundhog_sim::explore::sweep::{self, Settings, Stopped, SweptNode, Tally};
+use groundhog_sim::explore::sweep::{self, Settings, Stopped, Survey, Tally};
 use groundhog_sim::plan::{Crypto, Plan};
 use indicatif::{ProgressBar, ProgressStyle};
 use journal::{Journal, Part};
@@ -43,7 +43,7 @@ struct Swept {
 /// What was done.
 #[derive(Clone, Debug, Default)]
 struct Progress {
-    nodes: Vec<SweptNode>,
+    survey: Survey,
     tally: Tally,
     /// Points done, and of these done by an earlier command.
     points: u64,
@@ -54,7 +54,7 @@ struct Progress {
 impl Progress {
     /// Points in all.
     fn of(&self) -> u64 {
-        self.nodes.iter().map(|node| node.points.end - node.points.start).sum()
+        self.survey.points()
     }
 
     fn add(&mut self, part: Part) {
@@ -84,9 +84,9 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
             });
         });
         let began = report.began;
-        let (jobs, first) = (arguments.threads(), arguments.first);
+        let (jobs, laws, first) = (arguments.threads(), arguments.laws, arguments.first);
         let mut threads =
-            Threads { jobs, monitor: &monitor, stop, first, bar: &bar, began, runs: 0, broken: 0 };
+            Threads { jobs, laws, monitor: &monitor, stop, first, bar: &bar, began, runs: 0, broken: 0 };
         let done = sweep_all(&swept, &mut threads, &progress);
         monitor.over();
         looking.thread().unpark();
@@ -134,15 +134,19 @@ fn bar() -> ProgressBar {
 fn sweep_all(swept: &Swept, threads: &mut Threads<'_>, progress: &Mutex<Progress>) -> Result<(), CallError> {
     let with =
         |act: &dyn Fn(&mut Progress)| act(&mut progress.lock().expect("nobody panics while holding it"));
-    let nodes = match sweep::survey(&swept.plan, &swept.settings, threads) {
-        Ok(nodes) => nodes,
+    let survey = match Survey::of(&swept.plan, &swept.settings, threads) {
+        Ok(survey) => survey,
         Err(stopped) => {
             with(&|progress| progress.stopped = Some(stopped.clone()));
             return Ok(());
         }
     };
-    with(&|progress| progress.nodes.clone_from(&nodes));
-    let journal = Journal::open(&swept.folder, &journal::key(&swept.plan, &swept.settings));
+    with(&|progress| progress.survey.clone_from(&survey));
+    if threads.first && !survey.broken.is_empty() {
+        return Ok(());
+    }
+    let Survey { nodes, .. } = &survey;
+    let journal = Journal::open(&swept.folder, &journal::key(&swept.plan, &swept.settings, threads.laws));
     let (mut journal, done) =
         journal.map_err(|source| CallError::Journal { folder: swept.folder.clone(), source })?;
     let mut resumed = vec![Vec::new(); nodes.len()];
@@ -160,7 +164,7 @@ fn sweep_all(swept: &Swept, threads: &mut Threads<'_>, progress: &Mutex<Progress
         for points in left(&node.points, resumed, POINTS_A_THREAD * threads.jobs as u64) {
             threads.bar.set_position(with_points(progress, |progress| progress.points));
             let (tally, stopped) =
-                sweep::explore(&swept.plan, &swept.settings, node.node, points.clone(), threads);
+                sweep::explore(&swept.plan, &survey, &swept.settings, node.node, points.clone(), threads);
             if stopped.is_some() {
                 // Counts of half a part would be counted again when it is gone on with; what was found is told.
                 with(&|progress| {

@@ -4,7 +4,7 @@ use super::arguments::Arguments;
 use super::{Progress, Swept, reason_words};
 use crate::campaign::monitor::Reason;
 use crate::command::CallError;
-use crate::command::run::{print_failures, repeat_plan, saw};
+use crate::command::run::{print_failures, saw};
 use crate::exit::Exit;
 use crate::print::block::{Failure, FailureKind, exit};
 use crate::print::text;
@@ -54,9 +54,19 @@ impl Report<'_> {
             see: None,
             repeat: Some(repeat),
         };
+        for violation in &progress.survey.broken {
+            let what = format!("without a death: {}", saw(violation));
+            let run = self.arguments.run(&self.swept.target, self.swept.plan.seed);
+            failures.push(failure(FailureKind::Broken, violation.law, what, run));
+        }
         for ((law, broken), number) in progress.tally.broken.iter().zip(1..) {
             let path = self.write_plan(broken, number)?;
-            failures.push(failure(FailureKind::Broken, law, first_of(broken), repeat_plan(&path)));
+            failures.push(failure(
+                FailureKind::Broken,
+                law,
+                first_of(broken),
+                self.arguments.run_plan(&path),
+            ));
         }
         if let Some(broken) = &progress.tally.failed {
             failures.push(failure(
@@ -83,9 +93,6 @@ impl Report<'_> {
     fn stopped(&self, progress: &Progress, reason: Option<&Reason>) -> Option<Failure> {
         let run = || self.arguments.run(&self.swept.target, self.swept.plan.seed);
         let (kind, what, saw, repeat) = match progress.stopped.as_ref() {
-            Some(Stopped::Broken(violation)) => {
-                (FailureKind::Broken, violation.law, format!("without a death: {}", saw(violation)), run())
-            }
             Some(Stopped::Cut(cut)) => {
                 (FailureKind::Cut, "the plan itself", format!("it does not run to its end: {cut:?}"), run())
             }
@@ -147,7 +154,7 @@ impl Report<'_> {
         if !self.swept.plan.flaws.is_empty() {
             item("flaws", &self.swept.plan.flaws.join(", "));
         }
-        for node in &progress.nodes {
+        for node in &progress.survey.nodes {
             let (operations, phases) = (count(node.operations), count(node.at_operations));
             let text = format!("operations {operations} in {phases} phases, steps {}", count(node.at_steps));
             item(&format!("node {}", node.node.0), &text);
@@ -205,7 +212,7 @@ impl Report<'_> {
             "flaws": self.swept.plan.flaws,
             "verdict": verdict,
             "points": { "done": progress.points, "of": progress.of(), "resumed": progress.resumed },
-            "nodes": progress.nodes,
+            "nodes": progress.survey.nodes,
             "depths": progress.tally.levels,
             "runs": progress.tally.runs(),
             "complete": progress.tally.is_complete() && progress.points == progress.of(),

@@ -2,6 +2,7 @@
 
 use crate::campaign::monitor::Monitor;
 use crate::campaign::pool;
+use crate::simulate::Laws;
 use groundhog_sim::explore::sweep::{Done, Job, Runner};
 use groundhog_sim::ledger::LedgerOptions;
 use groundhog_sim::run::{RunError, RunOptions};
@@ -14,6 +15,8 @@ use std::time::Instant;
 pub struct Threads<'a> {
     /// How many.
     pub jobs: usize,
+    /// Which laws are asked.
+    pub laws: Laws,
     /// Who stops them.
     pub monitor: &'a Monitor,
     /// Set to stop.
@@ -33,7 +36,8 @@ pub struct Threads<'a> {
 impl Threads<'_> {
     fn options(&self) -> RunOptions {
         // Nobody asks for the fingerprint of one of thousands of runs.
-        let ledger = LedgerOptions { unhashed: true, ..LedgerOptions::default() };
+        let ledger =
+            LedgerOptions { laws: self.laws.selection(), unhashed: true, ..LedgerOptions::default() };
         RunOptions { ledger, stop: Arc::clone(&self.stop), ..RunOptions::default() }
     }
 

@@ -3,7 +3,7 @@
 //! Promise: what is found of a point depends on the point alone, not on which others are explored beside it, nor on threads.
 
 use super::plans::{SweptDeath, first_id, struck};
-use super::survey::{first_life, held};
+use super::survey::{Survey, first_life, whole};
 use super::tally::{Broken, Finding, Tally};
 use super::{Done, Job, Probe, ProbedLife, Runner, Settings, Stopped};
 use crate::outcome::Cut;
@@ -33,22 +33,25 @@ type Memory = BTreeSet<(u128, Death, State)>;
 
 struct Explorer<'a> {
     plan: &'a Plan,
+    survey: &'a Survey,
     settings: &'a Settings,
     runner: &'a mut dyn Runner,
     memory: Vec<Memory>,
     tally: Tally,
 }
 
-/// Explores some points of a node's first life, by number. The tally is that of all of them, or, with the reason, of what
+/// Explores some points of a node's first life, by number: of those that `survey` found. The tally is that of all of them, or, with the reason, of what
 /// was done before it stopped.
 pub fn explore(
     plan: &Plan,
+    survey: &Survey,
     settings: &Settings,
     node: NodeId,
     points: Range<u64>,
     runner: &mut dyn Runner,
 ) -> (Tally, Option<Stopped>) {
-    let mut explorer = Explorer { plan, settings, runner, memory: Vec::new(), tally: Tally::default() };
+    let mut explorer =
+        Explorer { plan, survey, settings, runner, memory: Vec::new(), tally: Tally::default() };
     let stopped = explorer.all(node, points).err();
     (explorer.tally, stopped)
 }
@@ -67,7 +70,7 @@ impl Explorer<'_> {
         let life = ProbedLife { images_of: points.clone(), ..first_life(node, self.settings) };
         let job = Job { plan: self.plan.clone(), probe: Probe { life: Some(life) } };
         let done = self.runner.run(vec![job]).ok_or(Stopped::Interrupted)?.pop();
-        let seen = held(done.expect("a job has a result")?)?.probed.points;
+        let seen = whole(done.expect("a job has a result")?)?.probed.points;
         let mut branches = Vec::new();
         let struck = seen.into_iter().skip(points.start as usize).take((points.end - points.start) as usize);
         for (first, point) in struck.enumerate() {
@@ -115,7 +118,8 @@ impl Explorer<'_> {
             }
         };
         let mut laws = BTreeSet::new();
-        for violation in violations.iter().filter(|violation| laws.insert(violation.law)) {
+        let news = violations.iter().filter(|violation| !self.survey.breaks(violation.law));
+        for violation in news.filter(|violation| laws.insert(violation.law)) {
             let known = tally.broken.entry(violation.law.to_owned());
             let saw = || format!("{} at {}", violation.saw, violation.at);
             known.or_insert_with(|| finding(saw())).runs += 1;

@@ -26,7 +26,7 @@ mod tally;
 pub use crate::world::probe::{Point, Probe, ProbedLife};
 pub use explore::explore;
 pub use plans::{SweptDeath, struck};
-pub use survey::{SweptNode, survey};
+pub use survey::{Survey, SweptNode};
 pub use tally::{Broken, Finding, Level, Tally};
 
 use crate::outcome::{Cut, Outcome, Violation};
@@ -116,9 +116,6 @@ pub enum Stopped {
     /// The runner was interrupted.
     #[error("it was interrupted")]
     Interrupted,
-    /// The plan as it is breaks a law: its crash points say nothing.
-    #[error("the plan itself breaks {}: {}", .0.law, .0.saw)]
-    Broken(Violation),
     /// The plan as it is does not run to its end.
     #[error("the plan itself does not run to its end: {0:?}")]
     Cut(Cut),

@@ -3,6 +3,7 @@
 //! Promise: the points counted here are those that are struck, all of them: `N of N` speaks of this N.
 
 use super::{Done, Job, Probe, ProbedLife, Runner, Settings, Stopped};
+use crate::outcome::Violation;
 use crate::plan::{Plan, When};
 use crate::units::{Life, NodeId};
 use crate::world::probe::Point;
@@ -25,27 +26,63 @@ pub struct SweptNode {
     pub at_steps: u64,
 }
 
-/// Looks at the first life of each node that is to be swept: runs the plan once for each, without a death. Gives those that
-/// have points.
-///
-/// # Errors
-/// [`Stopped`]: the plan itself must hold.
-pub fn survey(plan: &Plan, settings: &Settings, runner: &mut dyn Runner) -> Result<Vec<SweptNode>, Stopped> {
-    if let Some(node) = settings.nodes.iter().find(|node| node.index() >= plan.nodes.len()) {
-        return Err(Stopped::NoNode(*node));
+/// What is to be swept.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Survey {
+    /// The nodes that have points.
+    pub nodes: Vec<SweptNode>,
+    /// Laws that the plan breaks without any death, each the first time: no crash point is asked about these.
+    pub broken: Vec<Violation>,
+}
+
+impl Survey {
+    /// Looks at the first life of each node that is to be swept: runs the plan once for each, without a death.
+    ///
+    /// # Errors
+    /// [`Stopped`]: the plan itself must run to its end.
+    pub fn of(plan: &Plan, settings: &Settings, runner: &mut dyn Runner) -> Result<Self, Stopped> {
+        if let Some(node) = settings.nodes.iter().find(|node| node.index() >= plan.nodes.len()) {
+            return Err(Stopped::NoNode(*node));
+        }
+        let all: Vec<NodeId> = plan.nodes.iter().map(|node| node.id).collect();
+        let nodes = if settings.nodes.is_empty() { &all } else { &settings.nodes };
+        let look = |node: &NodeId| {
+            let life = ProbedLife { images_of: 0..0, ..first_life(*node, settings) };
+            Job { plan: plan.clone(), probe: Probe { life: Some(life) } }
+        };
+        let seen = runner.run(nodes.iter().map(look).collect()).ok_or(Stopped::Interrupted)?;
+        let mut survey = Self::default();
+        for (node, done) in nodes.iter().zip(seen) {
+            let Done { violations, probed, .. } = whole(done?)?;
+            survey.nodes.extend(within(*node, &probed.points, settings));
+            for violation in violations {
+                if !survey.breaks(violation.law) {
+                    survey.broken.push(violation);
+                }
+            }
+        }
+        Ok(survey)
     }
-    let all: Vec<NodeId> = plan.nodes.iter().map(|node| node.id).collect();
-    let nodes = if settings.nodes.is_empty() { &all } else { &settings.nodes };
-    let look = |node: &NodeId| {
-        let life = ProbedLife { images_of: 0..0, ..first_life(*node, settings) };
-        Job { plan: plan.clone(), probe: Probe { life: Some(life) } }
-    };
-    let seen = runner.run(nodes.iter().map(look).collect()).ok_or(Stopped::Interrupted)?;
-    let mut swept = Vec::new();
-    for (node, done) in nodes.iter().zip(seen) {
-        swept.extend(within(*node, &held(done?)?.probed.points, settings));
+
+    /// Whether the plan breaks this law without any death.
+    #[must_use]
+    pub fn breaks(&self, law: &str) -> bool {
+        self.broken.iter().any(|violation| violation.law == law)
     }
-    Ok(swept)
+
+    /// Points in all.
+    #[must_use]
+    pub fn points(&self) -> u64 {
+        self.nodes.iter().map(SweptNode::count).sum()
+    }
+}
+
+impl SweptNode {
+    /// How many points it has.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.points.end - self.points.start
+    }
 }
 
 fn within(node: NodeId, points: &[Point], settings: &Settings) -> Option<SweptNode> {
@@ -79,11 +116,10 @@ pub(super) fn first_life(node: NodeId, settings: &Settings) -> ProbedLife {
     }
 }
 
-/// A run of the plan itself, which must hold.
-pub(super) fn held(done: Done) -> Result<Done, Stopped> {
-    match (done.violations.first(), &done.cut) {
-        (Some(violation), _) => Err(Stopped::Broken(violation.clone())),
-        (None, Some(cut)) => Err(Stopped::Cut(cut.clone())),
-        (None, None) => Ok(done),
+/// A run of the plan itself, which must come to its end.
+pub(super) fn whole(done: Done) -> Result<Done, Stopped> {
+    match done.cut {
+        Some(cut) => Err(Stopped::Cut(cut)),
+        None => Ok(done),
     }
 }
