@@ -180,6 +180,7 @@ fn a_campaign_leaves_its_verdicts_and_commands() {
     other.absorb(&samples::plan("skewed/clocks", 1), &samples::held(1));
     // As many as it takes for every share to be due.
     (other.seeds, other.held) = (1_000, 1_000);
+    other.marks.remove("death/process/sender/directory-flush");
     let scenarios = [
         ScenarioFacts { totals, marks: BTreeMap::new(), marks_judged: MarksJudged::Judged },
         ScenarioFacts { totals: other, marks: samples::marks(), marks_judged: MarksJudged::Judged },

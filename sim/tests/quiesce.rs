@@ -110,8 +110,8 @@ fn kind(place: usize, dice: Dice) -> FaultKind {
     let link = |one_way, fault| FaultKind::Link { from: node, to, one_way, fault };
     let clock = |fault| FaultKind::Clock { node, fault };
     match place {
-        0 => FaultKind::Crash { node, death: Death::Process, down_us: large.into() },
-        1 => FaultKind::Crash { node, death: Death::Power, down_us: large.into() },
+        0 => FaultKind::Crash { node, death: Death::Process, down_us: large.into(), survivors: None },
+        1 => FaultKind::Crash { node, death: Death::Power, down_us: large.into(), survivors: None },
         2 => FaultKind::StallHandler { node, class: Class::ALL[usize::from(small % 4)] },
         3 => FaultKind::SlowProcessor { node, factor: large.max(2) },
         4 => disk(DiskFault::Error),
