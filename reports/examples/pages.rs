@@ -5,8 +5,8 @@
 mod samples;
 
 use groundhog_reports::{
-    CampaignFacts, ReportError, RunFacts, ScenarioFacts, Totals, terminal, terminal_campaign, write_campaign,
-    write_run,
+    CampaignFacts, MarksJudged, ReportError, RunFacts, ScenarioFacts, Totals, terminal, terminal_campaign,
+    write_campaign, write_run,
 };
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,7 +18,6 @@ fn main() -> Result<(), ReportError> {
         version: "0.1.0".to_owned(),
         repeat: repeat("crash-mid-batch", 7),
         real: Duration::from_millis(412),
-        marks: samples::marks(),
     };
     let mut plan = samples::plan("crash-mid-batch", 7);
     let held = samples::held(7);
@@ -37,7 +36,7 @@ fn main() -> Result<(), ReportError> {
             let outcome = if broken { samples::failed(seed) } else { samples::held(seed) };
             totals.absorb(&samples::plan(scenario, seed), &outcome);
         }
-        ScenarioFacts { totals, marks: samples::marks() }
+        ScenarioFacts { totals, marks: samples::marks(), marks_judged: MarksJudged::Judged }
     });
     let campaign = CampaignFacts {
         version: "0.1.0",

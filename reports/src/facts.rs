@@ -13,8 +13,6 @@ pub struct RunFacts {
     pub repeat: String,
     /// Real time that the run took; the only figure of a report that differs between two runs of one plan.
     pub real: Duration,
-    /// Marks that runs of this scenario should reach, each with its least count over many seeds.
-    pub marks: BTreeMap<String, u64>,
 }
 
 /// One scenario of a campaign.
@@ -22,18 +20,27 @@ pub struct RunFacts {
 pub struct ScenarioFacts {
     /// All of its seeds, absorbed.
     pub totals: Totals,
-    /// Marks that these seeds should have reached, each with its least count.
+    /// Marks that seeds of this scenario should reach, each with its least count over 1,000 seeds.
     pub marks: BTreeMap<String, u64>,
+    /// Whether a mark that these seeds reached too seldom is a failure.
+    pub marks_judged: MarksJudged,
 }
 
-impl ScenarioFacts {
-    /// Marks below their least count, in order of name: (id, reached, least count).
-    pub fn unreached(&self) -> impl Iterator<Item = (&str, u64, u64)> {
-        self.marks.iter().filter_map(|(id, at_least)| {
-            let reached = self.totals.marks.get(id.as_str()).copied().unwrap_or(0);
-            (reached < *at_least).then_some((id.as_str(), reached, *at_least))
-        })
-    }
+/// Whether marks that were reached too seldom are a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarksJudged {
+    /// They are.
+    Judged,
+    /// So few seeds may miss a mark by chance.
+    TooFewSeeds {
+        /// How many it takes.
+        needed: u64,
+    },
+    /// What was run is not what shares are stated for.
+    Not {
+        /// Why.
+        because: &'static str,
+    },
 }
 
 /// What is told about many seeds, of one scenario or of many.

@@ -1,4 +1,6 @@
-//! Numbers as people read them. Integers all the way, so that a figure is the same on every machine.
+//! Numbers, and a seed's levels, as people read them. Integers all the way, so that a figure is the same on every machine.
+
+use groundhog_sim::plan::swarm::{Level, Levels};
 
 /// `12,345`.
 #[must_use]
@@ -57,6 +59,16 @@ pub(crate) fn per_mille(part: u64, whole: u64) -> u64 {
 /// `1 seed`, `2 seeds`.
 pub(crate) fn counted(number: u64, one: &str) -> String {
     format!("{} {one}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
+/// What a seed had of each kind of fault: what is left out is light.
+pub(crate) fn swarm_words(levels: &Levels) -> String {
+    let of = |wanted: Level| {
+        let kinds = levels.iter().filter(|(_, level)| **level == wanted).map(|(kind, _)| kind.id());
+        let kinds: Vec<&str> = kinds.collect();
+        if kinds.is_empty() { "none".to_owned() } else { kinds.join(", ") }
+    };
+    format!("off: {}; heavy: {}", of(Level::Off), of(Level::Heavy))
 }
 
 /// Bytes as lower-case hexadecimal digits.

@@ -9,6 +9,7 @@ mod folder;
 mod format;
 mod hgrm;
 mod latency;
+mod marks;
 mod page;
 mod plot;
 mod summary;
@@ -16,13 +17,14 @@ mod terminal;
 mod totals;
 mod write;
 
-pub use facts::{CampaignFacts, RunFacts, ScenarioFacts};
+pub use facts::{CampaignFacts, MarksJudged, RunFacts, ScenarioFacts};
 pub use folder::{ReportError, probe};
 pub use format::{count, duration};
 pub use latency::{LADDER, Percentile, SAMPLES_ABOVE, percentile};
+pub use marks::{MarkRate, Standing};
 pub use summary::{FORMAT, of_campaign as campaign_summary, of_run as run_summary};
 pub use terminal::{terminal, terminal_campaign};
-pub use totals::{BoundTotal, Broken, CutTotal, LimitUse, Totals, cut_id};
+pub use totals::{BoundTotal, Broken, CutTotal, LevelSeeds, LimitUse, Totals, cut_id};
 pub use write::{Written, write_campaign, write_run};
 
 pub use hgrm::percentile_distribution;

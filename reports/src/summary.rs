@@ -5,9 +5,11 @@
 use crate::facts::{CampaignFacts, RunFacts, ScenarioFacts};
 use crate::format::hex;
 use crate::latency::{LADDER, percentile};
-use crate::totals::{Totals, cut_id};
+use crate::marks::{MarkRate, Standing};
+use crate::totals::{LevelSeeds, Totals, cut_id};
 use groundhog_sim::outcome::{Latency, Outcome, Violation};
 use groundhog_sim::plan::Plan;
+use groundhog_sim::plan::swarm::{Kind, Levels};
 use hdrhistogram::Histogram;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +29,9 @@ struct RunSummary<'a> {
     seed: u64,
     schedule_seed: u64,
     repeat: &'a str,
+    /// What the seed had of each kind of fault, under swarm.
+    #[serde(skip_serializing_if = "Levels::is_empty")]
+    swarm: &'a Levels,
     fingerprint: String,
     real_ms: u64,
     #[serde(flatten)]
@@ -48,13 +53,29 @@ struct CampaignSummary<'a> {
 #[derive(Serialize)]
 struct ScenarioSummary<'a> {
     scenario: &'a str,
+    /// In how many seeds each kind of fault had which level, under swarm.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    swarm: &'a BTreeMap<Kind, LevelSeeds>,
     #[serde(flatten)]
     figures: Figures<'a>,
-    marks_unreached: Vec<UnreachedSummary<'a>>,
+    mark_rates: Vec<MarkSummary<'a>>,
+    /// `null` where they are judged.
+    marks_not_judged: Option<String>,
+    /// What is judged a failure.
+    marks_missed: Vec<MissedSummary<'a>>,
 }
 
 #[derive(Serialize)]
-struct UnreachedSummary<'a> {
+struct MarkSummary<'a> {
+    mark: &'a str,
+    reached: u64,
+    per_1000_seeds: u64,
+    due_in_1000_seeds: Option<u64>,
+    standing: Standing,
+}
+
+#[derive(Serialize)]
+struct MissedSummary<'a> {
     mark: &'a str,
     reached: u64,
     at_least: u64,
@@ -174,6 +195,7 @@ pub fn of_run(
         seed: plan.seed,
         schedule_seed: plan.schedule_seed,
         repeat: &facts.repeat,
+        swarm: &plan.swarm,
         fingerprint: hex(&outcome.fingerprint),
         real_ms: ms(facts.real),
         figures: figures(totals, verdict(totals), &repeat),
@@ -200,11 +222,25 @@ pub fn of_campaign(facts: &CampaignFacts<'_>) -> serde_json::Result<Vec<u8>> {
 fn scenario_summary<'a>(scenario: &'a ScenarioFacts, facts: &CampaignFacts<'_>) -> ScenarioSummary<'a> {
     ScenarioSummary {
         scenario: &scenario.totals.scenario,
+        swarm: &scenario.totals.swarm,
         figures: figures(&scenario.totals, scenario_verdict(scenario), facts.repeat),
-        marks_unreached: scenario
-            .unreached()
-            .map(|(mark, reached, at_least)| UnreachedSummary { mark, reached, at_least })
+        mark_rates: scenario.mark_rates().iter().map(mark_summary).collect(),
+        marks_not_judged: scenario.marks_judged.why_not(),
+        marks_missed: scenario
+            .missed()
+            .iter()
+            .map(|mark| MissedSummary { mark: mark.id, reached: mark.reached, at_least: mark.due() })
             .collect(),
+    }
+}
+
+fn mark_summary<'a>(mark: &MarkRate<'a>) -> MarkSummary<'a> {
+    MarkSummary {
+        mark: mark.id,
+        reached: mark.reached,
+        per_1000_seeds: mark.per_thousand(),
+        due_in_1000_seeds: mark.due_per_thousand,
+        standing: mark.standing,
     }
 }
 
@@ -222,7 +258,7 @@ pub(crate) fn verdict(totals: &Totals) -> &'static str {
 /// As [`verdict`], and `marks-missed` where all held but a mark was not reached.
 pub(crate) fn scenario_verdict(scenario: &ScenarioFacts) -> &'static str {
     match verdict(&scenario.totals) {
-        "held" if scenario.unreached().next().is_some() => "marks-missed",
+        "held" if !scenario.missed().is_empty() => "marks-missed",
         verdict => verdict,
     }
 }

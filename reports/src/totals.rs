@@ -4,8 +4,10 @@
 
 use groundhog_engine::streams::key::Class;
 use groundhog_sim::outcome::{Cut, Latency, Outcome, Violation};
+use groundhog_sim::plan::swarm::{Kind, Level};
 use groundhog_sim::plan::{Crypto, Plan};
 use hdrhistogram::Histogram;
+use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How one law was broken over many seeds.
@@ -65,6 +67,32 @@ impl BoundTotal {
     }
 }
 
+/// In how many seeds a kind of fault had each level, under swarm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct LevelSeeds {
+    /// Seeds without it.
+    pub off: u64,
+    /// Seeds with as much as the scenario says.
+    pub light: u64,
+    /// Seeds with several times as much.
+    pub heavy: u64,
+}
+
+impl LevelSeeds {
+    fn merge(&mut self, other: Self) {
+        self.off += other.off;
+        self.light += other.light;
+        self.heavy += other.heavy;
+    }
+}
+
+impl From<Level> for LevelSeeds {
+    fn from(level: Level) -> Self {
+        let one = |this| u64::from(level == this);
+        Self { off: one(Level::Off), light: one(Level::Light), heavy: one(Level::Heavy) }
+    }
+}
+
 /// Many outcomes of one scenario.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
@@ -72,6 +100,8 @@ pub struct Totals {
     pub scenario: String,
     /// Flaws that were on.
     pub flaws: BTreeSet<String>,
+    /// Kinds of fault under swarm; empty without it.
+    pub swarm: BTreeMap<Kind, LevelSeeds>,
     /// Whether signatures were replaced in any of the runs.
     pub keyed_hash: bool,
     /// The most nodes of a run.
@@ -161,6 +191,9 @@ impl Totals {
     /// Adds one run.
     pub fn absorb(&mut self, plan: &Plan, outcome: &Outcome) {
         self.flaws.extend(plan.flaws.iter().cloned());
+        for (kind, level) in &plan.swarm {
+            self.swarm.entry(*kind).or_default().merge((*level).into());
+        }
         self.keyed_hash |= plan.crypto == Crypto::KeyedHash;
         self.nodes = self.nodes.max(plan.nodes.len() as u64);
         self.seeds += 1;
@@ -217,6 +250,9 @@ impl Totals {
     pub fn merge(&mut self, other: Totals) {
         assert_eq!(self.scenario, other.scenario, "totals of two scenarios are never added up");
         self.flaws.extend(other.flaws);
+        for (kind, seeds) in other.swarm {
+            self.swarm.entry(kind).or_default().merge(seeds);
+        }
         self.keyed_hash |= other.keyed_hash;
         self.nodes = self.nodes.max(other.nodes);
         self.seeds += other.seeds;

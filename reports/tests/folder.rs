@@ -3,7 +3,8 @@
 mod samples;
 
 use groundhog_reports::{
-    CampaignFacts, FORMAT, ReportError, RunFacts, ScenarioFacts, Totals, write_campaign, write_run,
+    CampaignFacts, FORMAT, MarksJudged, ReportError, RunFacts, ScenarioFacts, Totals, write_campaign,
+    write_run,
 };
 use groundhog_sim::outcome::{Cut, Outcome};
 use groundhog_sim::plan::Plan;
@@ -18,7 +19,6 @@ fn facts() -> RunFacts {
         version: "0.1.0".to_owned(),
         repeat: "groundhog run crash-mid-batch --seed 7 --set 'nodes=32'".to_owned(),
         real: Duration::from_millis(412),
-        marks: samples::marks(),
     }
 }
 
@@ -177,9 +177,12 @@ fn a_campaign_leaves_its_verdicts_and_commands() {
     }
     let mut other = Totals::new("skewed/clocks");
     other.absorb(&samples::plan("skewed/clocks", 1), &samples::held(1));
+    // As many as it takes for every share to be due.
+    (other.seeds, other.held) = (1_000, 1_000);
+    other.marks.remove("death/process/sender/directory-flush");
     let scenarios = [
-        ScenarioFacts { totals, marks: BTreeMap::new() },
-        ScenarioFacts { totals: other, marks: samples::marks() },
+        ScenarioFacts { totals, marks: BTreeMap::new(), marks_judged: MarksJudged::Judged },
+        ScenarioFacts { totals: other, marks: samples::marks(), marks_judged: MarksJudged::Judged },
     ];
     let campaign = CampaignFacts {
         version: "0.1.0",
@@ -198,7 +201,12 @@ fn a_campaign_leaves_its_verdicts_and_commands() {
     assert_eq!(summary["scenarios"][0]["seeds_held"], 1);
     assert_eq!(summary["scenarios"][0]["laws_broken"][0]["first_seed"], 4);
     assert_eq!(summary["scenarios"][1]["verdict"], "marks-missed");
-    assert_eq!(summary["scenarios"][1]["marks_unreached"][0]["mark"], "death/process/sender/directory-flush");
+    let missed = &summary["scenarios"][1]["marks_missed"];
+    assert_eq!(missed[0]["mark"], "death/process/sender/directory-flush");
+    let rates = summary["scenarios"][1]["mark_rates"].as_array().unwrap();
+    let rate = rates.iter().find(|rate| rate["mark"] == missed[0]["mark"]).unwrap();
+    assert_eq!((&rate["standing"], &rate["due_in_1000_seeds"]), (&"unreached".into(), &50.into()));
+    assert_eq!(summary["scenarios"][1]["marks_not_judged"], Value::Null);
     assert!(folder.path().join("skewed-clocks-latency-e2e.hgrm").is_file());
 }
 
@@ -208,7 +216,7 @@ fn scenarios_whose_names_make_one_file_name_keep_their_own_files() {
     let scenarios = ["a/b", "a-b"].map(|name| {
         let mut totals = Totals::new(name);
         totals.absorb(&samples::plan(name, 1), &samples::held(1));
-        ScenarioFacts { totals, marks: BTreeMap::new() }
+        ScenarioFacts { totals, marks: BTreeMap::new(), marks_judged: MarksJudged::Judged }
     });
     let campaign = CampaignFacts {
         version: "0.1.0",

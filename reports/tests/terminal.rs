@@ -2,7 +2,9 @@
 
 mod samples;
 
-use groundhog_reports::{CampaignFacts, RunFacts, ScenarioFacts, Totals, terminal, terminal_campaign};
+use groundhog_reports::{
+    CampaignFacts, MarksJudged, RunFacts, ScenarioFacts, Totals, terminal, terminal_campaign,
+};
 use groundhog_sim::outcome::Outcome;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -11,12 +13,7 @@ use std::time::Duration;
 const REPEAT: &str = "groundhog run crash-mid-batch --seed 18446744073709551615 --set nodes=1000 --set 'name=a long one' --flaw early-release";
 
 fn facts() -> RunFacts {
-    RunFacts {
-        version: "0.1.0".to_owned(),
-        repeat: REPEAT.to_owned(),
-        real: Duration::from_millis(412),
-        marks: samples::marks(),
-    }
+    RunFacts { version: "0.1.0".to_owned(), repeat: REPEAT.to_owned(), real: Duration::from_millis(412) }
 }
 
 fn fits(text: &str, width: usize) {
@@ -94,7 +91,7 @@ fn campaign(width: u16) -> String {
         let outcome = if seed == 2 { samples::failed(seed) } else { samples::held(seed) };
         totals.absorb(&samples::plan("crash-mid-batch", seed), &outcome);
     }
-    let scenarios = [ScenarioFacts { totals, marks: samples::marks() }];
+    let scenarios = [ScenarioFacts { totals, marks: samples::marks(), marks_judged: MarksJudged::Judged }];
     let facts = CampaignFacts {
         version: "0.1.0",
         command: "groundhog run crash-mid-batch --seeds 4",

@@ -3,7 +3,7 @@
 mod samples;
 
 use groundhog_engine::streams::key::Class;
-use groundhog_reports::{LADDER, ScenarioFacts, Totals, percentile};
+use groundhog_reports::{LADDER, MarksJudged, ScenarioFacts, Standing, Totals, percentile};
 use groundhog_sim::outcome::{BoundUse, Cut, Outcome};
 use std::collections::BTreeMap;
 
@@ -121,14 +121,38 @@ fn totals_of_two_scenarios_are_never_added_up() {
 }
 
 #[test]
-fn a_mark_below_its_least_count_is_unreached() {
+fn levels_are_counted_seed_by_seed_and_merged() {
+    use groundhog_sim::plan::swarm::{Kind, Level};
+    let mut halves = [Totals::new("s"), Totals::new("s")];
+    for (seed, level) in
+        [Level::Off, Level::Heavy, Level::Heavy, Level::Light, Level::Heavy].into_iter().enumerate()
+    {
+        let swarm = BTreeMap::from([(Kind::Partitions, level), (Kind::Copies, Level::Light)]);
+        let plan = groundhog_sim::plan::Plan { swarm, ..samples::plan("s", seed as u64) };
+        halves[seed % 2].absorb(&plan, &samples::held(1));
+    }
+    // A seed without swarm has no level.
+    halves[0].absorb(&samples::plan("s", 9), &samples::held(1));
+    let [mut totals, other] = halves;
+    totals.merge(other);
+    let levels = |kind| totals.swarm.get(&kind).map(|seeds| (seeds.off, seeds.light, seeds.heavy));
+    assert_eq!((levels(Kind::Partitions), levels(Kind::Copies)), (Some((1, 1, 3)), Some((0, 5, 0))));
+    assert_eq!(levels(Kind::Replays), None);
+}
+
+#[test]
+fn a_mark_below_its_share_is_missed_and_one_that_was_never_reached_is_named() {
     let outcome =
         Outcome { marks: BTreeMap::from([("death/power/receiver/renames", 1)]), ..samples::held(1) };
     let mut totals = Totals::new("s");
-    totals.absorb(&samples::plan("s", 1), &outcome);
-    let scenario = ScenarioFacts { totals, marks: samples::marks() };
-    let unreached: Vec<_> = scenario.unreached().collect();
-    let expected =
-        [("death/process/sender/directory-flush", 0, 50), ("failed-batch-with-another-on-top", 0, 1)];
-    assert_eq!(unreached, expected);
+    for seed in 0..20 {
+        totals.absorb(&samples::plan("s", seed), &outcome);
+    }
+    let scenario = ScenarioFacts { totals, marks: samples::marks(), marks_judged: MarksJudged::Judged };
+    let missed: Vec<_> = scenario.missed().iter().map(|mark| (mark.id, mark.reached, mark.due())).collect();
+    assert_eq!(missed, [("death/process/sender/directory-flush", 0, 1)]);
+    let rates = scenario.mark_rates();
+    let unreached = rates.iter().filter(|mark| mark.standing == Standing::Unreached).map(|mark| mark.id);
+    let expected = ["death/process/sender/directory-flush", "failed-batch-with-another-on-top"];
+    assert_eq!(unreached.collect::<Vec<_>>(), expected);
 }

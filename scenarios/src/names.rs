@@ -6,7 +6,11 @@ use groundhog_sim::laws::LawKind;
 use groundhog_sim::laws::catalogue::LAWS;
 use groundhog_sim::laws::excuses::LIMITS;
 use groundhog_sim::ledger::marks::MARKS;
+use groundhog_sim::plan::swarm;
 use std::collections::BTreeMap;
+
+/// What a mark's share stands under.
+pub const DUE: &str = "due";
 
 /// A kind of thing that has a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
@@ -21,11 +25,14 @@ pub enum Kind {
     Marks,
     /// What is known not to be guaranteed.
     Limits,
+    /// Kinds of fault that swarm switches off or makes heavy.
+    Faults,
 }
 
 impl Kind {
     /// Every kind, in the order of lists.
-    pub const ALL: [Kind; 5] = [Kind::Scenarios, Kind::Laws, Kind::Flaws, Kind::Marks, Kind::Limits];
+    pub const ALL: [Kind; 6] =
+        [Kind::Scenarios, Kind::Laws, Kind::Flaws, Kind::Marks, Kind::Limits, Kind::Faults];
 
     /// The word for one of it.
     pub const fn one(self) -> &'static str {
@@ -35,6 +42,7 @@ impl Kind {
             Self::Flaws => "flaw",
             Self::Marks => "mark",
             Self::Limits => "limit",
+            Self::Faults => "fault",
         }
     }
 }
@@ -89,7 +97,7 @@ pub fn all(kind: Kind) -> Vec<Named> {
                 name: mark.id,
                 about: mark.says.to_owned(),
                 more: vec![(
-                    "to reach",
+                    DUE,
                     format!("{} in 1,000 seeds of {}", mark.per_thousand_seeds, mark.scenarios.join(", ")),
                 )],
             })
@@ -101,6 +109,18 @@ pub fn all(kind: Kind) -> Vec<Named> {
                 name: limit.id,
                 about: limit.means.to_owned(),
                 more: vec![("excuses", limit.laws.join(", "))],
+            })
+            .collect(),
+        Kind::Faults => swarm::Kind::ALL
+            .iter()
+            .map(|kind| Named {
+                kind: Kind::Faults,
+                name: kind.id(),
+                about: kind.about().to_owned(),
+                more: vec![
+                    ("key", format!("{}.{}", kind.key().0, kind.key().1)),
+                    ("heavy", format!("{} times as much", kind.heavy())),
+                ],
             })
             .collect(),
     }
@@ -120,12 +140,10 @@ fn scenario_marks(scenario: &str) -> Vec<(&'static str, String)> {
     texts.collect()
 }
 
-/// The marks that so many seeds of a scenario must reach, each with its share; a share below one is none.
-pub fn marks_due(scenario: &str, seeds: u64) -> BTreeMap<String, u64> {
+/// The marks that seeds of a scenario must reach, each with how often 1,000 seeds must.
+pub fn marks_due(scenario: &str) -> BTreeMap<String, u64> {
     let marks = MARKS.iter().filter(|mark| mark.scenarios.contains(&scenario));
-    let shares =
-        marks.map(|mark| (mark.id.to_owned(), mark.per_thousand_seeds.saturating_mul(seeds) / 1_000));
-    shares.filter(|(_, share)| *share > 0).collect()
+    marks.map(|mark| (mark.id.to_owned(), mark.per_thousand_seeds)).collect()
 }
 
 /// The ids of known limits.
@@ -147,10 +165,11 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_due_in_proportion_to_the_seeds() {
-        assert!(marks_due("crash-mid-batch", 0).is_empty());
-        let due = marks_due("crash-mid-batch", 100);
-        assert_eq!(due.get("batch/failed-with-another-gathering"), Some(&5));
-        assert_eq!(due.get("death/while-opening"), None);
+    fn marks_are_due_of_the_scenarios_that_they_name() {
+        let due = marks_due("crash-mid-batch");
+        assert_eq!(due.get("batch/failed-with-another-gathering"), Some(&50));
+        assert_eq!(due.get("death/while-opening"), Some(&1));
+        assert_eq!(due.get("clock/stepped-back"), None);
+        assert!(marks_due("mine").is_empty());
     }
 }

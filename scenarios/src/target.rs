@@ -4,7 +4,7 @@ use crate::catalogue::CATALOGUE;
 use crate::names;
 use crate::scenario_file::{self, ScenarioError, Setting, nearest};
 use groundhog_engine::flaws::Flaw;
-use groundhog_sim::plan::{Plan, PlanError, Scenario, generate};
+use groundhog_sim::plan::{Plan, PlanError, Scenario, generate, generate_swarm};
 use std::path::{Path, PathBuf};
 
 /// Something that plans come from.
@@ -16,6 +16,8 @@ pub struct Target {
     pub source: Source,
     /// Whether it is a scenario of the catalogue as it stands, with no setting on top.
     pub pristine: bool,
+    /// Whether each seed has kinds of fault off, light or heavy.
+    pub swarm: bool,
 }
 
 /// Where plans come from.
@@ -31,6 +33,7 @@ impl Target {
     /// The plan of one seed; a written plan has its own.
     pub fn plan(&self, seed: u64, flaws: &[Flaw]) -> Plan {
         let mut plan = match &self.source {
+            Source::Scenario(scenario) if self.swarm => generate_swarm(scenario, seed),
             Source::Scenario(scenario) => generate(scenario, seed),
             Source::Plan(plan) => (**plan).clone(),
         };
@@ -159,10 +162,21 @@ pub fn find(name: &str, settings: &[Setting]) -> Result<Vec<Target>, TargetError
             let file = format!("catalogue/{}.toml", entry.name);
             let scenario = scenario_file::read(&file, entry.text, settings, &names::limit_ids())?;
             let source = Source::Scenario(Box::new(scenario));
-            Ok(Target { spelled: entry.name.to_owned(), source, pristine: settings.is_empty() })
+            Ok(Target { spelled: entry.name.to_owned(), source, pristine: settings.is_empty(), swarm: false })
         })
         .collect::<Result<_, TargetError>>()?;
     if found.is_empty() { Ok(vec![from_file(name, settings)?]) } else { Ok(found) }
+}
+
+/// The same targets under swarm, if it is asked for.
+pub fn swarmed(targets: Vec<Target>, swarm: bool) -> Result<Vec<Target>, TargetError> {
+    let drawn = |target: Target| match &target.source {
+        Source::Plan(_) if swarm => {
+            Err(TargetError::OnlyScenarios { option: "--swarm", path: PathBuf::from(&target.spelled) })
+        }
+        _ => Ok(Target { swarm, ..target }),
+    };
+    targets.into_iter().map(drawn).collect()
 }
 
 fn from_file(name: &str, settings: &[Setting]) -> Result<Target, TargetError> {
@@ -193,5 +207,5 @@ fn from_file(name: &str, settings: &[Setting]) -> Result<Target, TargetError> {
         }
         _ => return Err(TargetError::Kind { path }),
     };
-    Ok(Target { spelled: name.to_owned(), source, pristine: false })
+    Ok(Target { spelled: name.to_owned(), source, pristine: false, swarm: false })
 }

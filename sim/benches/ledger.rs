@@ -100,6 +100,7 @@ fn plan() -> Plan {
         quiesce_us: 1,
         end_us: 10_000_000,
         limits: Default::default(),
+        swarm: Default::default(),
     }
 }
 

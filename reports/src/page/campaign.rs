@@ -69,7 +69,7 @@ fn overview(facts: &CampaignFacts<'_>) -> Markup {
                 tr {
                     td.name { (scenario.totals.scenario) } td { span.(verdict) { (verdict_word(verdict)) } }
                     td.n { (count(scenario.totals.seeds)) } td.n { (count(scenario.totals.held)) }
-                    td.n { (scenario.totals.broken.len()) } td.n { (scenario.unreached().count()) }
+                    td.n { (scenario.totals.broken.len()) } td.n { (scenario.missed().len()) }
                 }
             } }
         } }
@@ -78,7 +78,11 @@ fn overview(facts: &CampaignFacts<'_>) -> Markup {
 
 fn section(scenario: &ScenarioFacts, titled: bool) -> Result<Markup, ReportError> {
     let totals = &scenario.totals;
-    let over = format!("Counted over {}.", counted(totals.seeds, "seed"));
+    let seeds = counted(totals.seeds, "seed");
+    let over = match scenario.marks_judged.why_not() {
+        None => format!("Counted over {seeds}."),
+        Some(why) => format!("Counted over {seeds}; {why}."),
+    };
     Ok(html! {
         @if titled { h1 style="margin-top:4rem" { (totals.scenario) } }
         (flaws(totals))
@@ -90,7 +94,8 @@ fn section(scenario: &ScenarioFacts, titled: bool) -> Result<Markup, ReportError
             }
             dt { "Signatures" } dd { (signatures(totals)) }
         }
-        (tables::marks(totals, &scenario.marks, &over))
+        (tables::marks(&scenario.mark_rates(), &over))
+        (tables::swarm(totals))
         (tables::latency(totals)?)
         (tables::messages(totals))
         (tables::limits(totals))

@@ -4,13 +4,15 @@ use super::frame::{alarm, cut_alarm, flaws, page, real, signatures, simulated, v
 use super::tables;
 use crate::facts::RunFacts;
 use crate::folder::ReportError;
-use crate::format::{count, counted, duration, hex};
+use crate::format::{count, counted, duration, hex, swarm_words};
+use crate::marks::rates;
 use crate::plot::{self, TimePlot};
 use crate::summary::verdict;
 use crate::totals::Totals;
 use groundhog_sim::outcome::Outcome;
 use groundhog_sim::plan::Plan;
 use maud::{Markup, html};
+use std::collections::BTreeMap;
 
 /// Violations listed on the page; `summary.json` lists more.
 const MOST_VIOLATIONS: usize = 50;
@@ -43,7 +45,10 @@ pub(crate) fn of_run(
             (over_time(outcome)?)
             (tables::messages(totals))
             (tables::limits(totals))
-            (tables::marks(totals, &facts.marks, "The least counts are meant for many seeds; one run reaches some of them."))
+            (tables::marks(
+                &rates(&totals.marks, &BTreeMap::new(), totals.seeds),
+                "They are due over many seeds; one run reaches some of them.",
+            ))
             (tables::bounds(totals))
             (tables::batches(totals)?)
             (faults(outcome))
@@ -85,6 +90,7 @@ fn run_facts(plan: &Plan, outcome: &Outcome, totals: &Totals, facts: &RunFacts) 
                 (counted(plan.actions.len() as u64, "action")) ", " (counted(plan.faults.len() as u64, "fault")) ", "
                 (count(took_effect)) " took effect; schedule seed " (plan.schedule_seed)
             }
+            @if !plan.swarm.is_empty() { dt { "Swarm" } dd { (swarm_words(&plan.swarm)) } }
             dt { "Signatures" } dd { (signatures(totals)) }
             dt { "Fingerprint" } dd { code { (hex(&outcome.fingerprint)) } }
             // A failure shows the command beside what failed.

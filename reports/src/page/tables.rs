@@ -3,6 +3,7 @@
 use crate::folder::ReportError;
 use crate::format::{count, counted, duration, per_mille, share};
 use crate::latency::{LADDER, percentile};
+use crate::marks::{MarkRate, Standing};
 use crate::plot::{self, CLASS_COLOURS, From};
 use crate::totals::Totals;
 use groundhog_sim::outcome::Latency;
@@ -138,25 +139,40 @@ pub(super) fn limits(totals: &Totals) -> Markup {
     }
 }
 
-/// Marks reached and not, with `over` saying over what.
-pub(super) fn marks(totals: &Totals, expected: &BTreeMap<String, u64>, over: &str) -> Markup {
-    let unnamed = totals.marks.keys().filter(|id| !expected.contains_key(**id));
-    let rows = expected.iter().map(|(id, at_least)| (id.as_str(), Some(*at_least)));
-    let rows: BTreeMap<&str, Option<u64>> = rows.chain(unnamed.map(|id| (*id, None))).collect();
+/// How often each mark was reached, with `over` saying over what.
+pub(super) fn marks(rates: &[MarkRate<'_>], over: &str) -> Markup {
     html! {
         h2 { "Marks" }
         p.note { "Places and states that the seeds should reach, so that what holds was also tried. " (over) }
-        @if rows.is_empty() { p.none { "None was reached and none is expected." } } @else {
+        @if rates.is_empty() { p.none { "None was reached and none is expected." } } @else {
             div.scroll { table {
-                thead { tr { th { "mark" } th.n { "reached" } th.n { "at least" } th {} } }
-                tbody { @for (id, at_least) in rows {
-                    @let reached = totals.marks.get(id).copied().unwrap_or(0);
-                    tr {
-                        td.name { (id) } td.n { (count(reached)) }
-                        td.n { @match at_least { Some(least) => (count(least)), None => "\u{2013}" } }
-                        td { @if at_least.is_some_and(|least| reached < least) { span.cut { "not reached" } } }
-                    }
-                } }
+                thead { tr { th { "mark" } th.n { "reached" } th.n { "in 1,000 seeds" } th.n { "due in 1,000" } th {} } }
+                tbody { @for mark in rates { tr {
+                    td.name { (mark.id) } td.n { (count(mark.reached)) } td.n { (mark.rate()) }
+                    td.n { @match mark.due_per_thousand { Some(due) => (count(due)), None => "\u{2013}" } }
+                    td { @match mark.standing {
+                        Standing::Unreached => span.cut { "not reached" },
+                        Standing::BelowShare => span.cut { "below its share" },
+                        Standing::Reached | Standing::NotDue => {}
+                    } }
+                } } }
+            } }
+        }
+    }
+}
+
+/// In how many seeds each kind of fault had which level; nothing without swarm.
+pub(super) fn swarm(totals: &Totals) -> Markup {
+    html! {
+        @if !totals.swarm.is_empty() {
+            h2 { "Swarm" }
+            p.note { "Seeds in which each kind of fault was off, light (what the scenario says) and heavy (several times that)." }
+            div.scroll { table {
+                thead { tr { th { "kind" } th.n { "off" } th.n { "light" } th.n { "heavy" } } }
+                tbody { @for (kind, seeds) in &totals.swarm { tr {
+                    td.name { (kind.id()) }
+                    td.n { (count(seeds.off)) } td.n { (count(seeds.light)) } td.n { (count(seeds.heavy)) }
+                } } }
             } }
         }
     }

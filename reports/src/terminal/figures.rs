@@ -1,9 +1,12 @@
 //! The figures of a run or of many, as lines.
 
 use super::lines::Lines;
+use crate::facts::ScenarioFacts;
 use crate::format::{count, duration, share};
 use crate::latency::{LADDER, percentile};
-use crate::totals::Totals;
+use crate::marks::{MarkRate, Standing};
+use crate::totals::{LevelSeeds, Totals};
+use groundhog_sim::plan::swarm::Kind;
 use std::collections::BTreeMap;
 
 /// Columns of a class's name, of its samples and of each figure in the latency table.
@@ -22,6 +25,17 @@ pub(super) fn conditions(lines: &mut Lines, totals: &Totals) {
     }
     if totals.keyed_hash {
         lines.item("signatures", "replaced by a keyed hash");
+    }
+}
+
+/// In how many seeds each kind of fault had which level; nothing without swarm.
+pub(super) fn swarm(lines: &mut Lines, totals: &Totals) {
+    let one = |(kind, seeds): (&Kind, &LevelSeeds)| {
+        format!("{kind} {}/{}/{}", count(seeds.off), count(seeds.light), count(seeds.heavy))
+    };
+    let kinds: Vec<String> = totals.swarm.iter().map(one).collect();
+    if !kinds.is_empty() {
+        lines.item("swarm", &format!("seeds with each kind off/light/heavy: {}", kinds.join(", ")));
     }
 }
 
@@ -80,25 +94,60 @@ fn limits(lines: &mut Lines, totals: &Totals) {
     lines.item("limits", &if words.is_empty() { "none met".to_owned() } else { words.join(", ") });
 }
 
-/// Marks reached, and each one below its least count by name.
-pub(super) fn marks(lines: &mut Lines, totals: &Totals, expected: &BTreeMap<String, u64>) {
-    let reached = |id: &str| totals.marks.get(id).copied().unwrap_or(0);
-    if expected.is_empty() {
-        counts(lines, "marks", &totals.marks);
+/// Marks that one run reached.
+pub(super) fn marks_of_one(lines: &mut Lines, totals: &Totals) {
+    counts(lines, "marks", &totals.marks);
+}
+
+/// Columns of the table of marks after the mark's name.
+const TIMES: usize = 10;
+const RATE: usize = 11;
+const DUE: usize = 9;
+
+/// How often many seeds reached each mark, and by name those that they did not, or not as often as is due.
+pub(super) fn marks(lines: &mut Lines, scenario: &ScenarioFacts) {
+    let rates = scenario.mark_rates();
+    let due = rates.iter().filter(|mark| mark.standing != Standing::NotDue).count();
+    let of = |standing| rates.iter().filter(move |mark| mark.standing == standing);
+    let unreached: Vec<&str> = of(Standing::Unreached).map(|mark| mark.id).collect();
+    let mut words = match due {
+        0 => "none is due".to_owned(),
+        _ => format!("{} of {due} due were reached", due - unreached.len()),
+    };
+    if let Some(why) = scenario.marks_judged.why_not().filter(|_| due > 0) {
+        words.push_str(&format!(" ({why})"));
+    }
+    lines.item("marks", &words);
+    mark_table(lines, &rates);
+    if !unreached.is_empty() {
+        lines.item("unreached", &unreached.join(", "));
+    }
+    let below: Vec<String> = of(Standing::BelowShare)
+        .map(|mark| format!("{} {} of {}", mark.id, count(mark.reached), count(mark.due())))
+        .collect();
+    if !below.is_empty() {
+        lines.item("below due", &below.join(", "));
+    }
+}
+
+fn mark_table(lines: &mut Lines, rates: &[MarkRate<'_>]) {
+    let name = lines.width().saturating_sub(TIMES + RATE + DUE + 2);
+    let fits = rates.iter().all(|mark| mark.id.chars().count() <= name);
+    let due = |mark: &MarkRate<'_>| mark.due_per_thousand.map_or_else(|| "-".to_owned(), count);
+    if !fits {
+        let one = |mark: &MarkRate<'_>| {
+            format!("{} {} ({} in 1,000 seeds, due {})", mark.id, count(mark.reached), mark.rate(), due(mark))
+        };
+        lines.item("", &rates.iter().map(one).collect::<Vec<_>>().join(", "));
         return;
     }
-    let missed: Vec<String> = expected
-        .iter()
-        .filter(|(id, at_least)| reached(id) < **at_least)
-        .map(|(id, at_least)| format!("{id} {} of {}", count(reached(id)), count(*at_least)))
-        .collect();
-    let met = expected.len() - missed.len();
-    lines.item("marks", &format!("{met} of {} reached", expected.len()));
-    if totals.seeds > 1 {
-        counts(lines, "", &totals.marks);
+    if rates.is_empty() {
+        return;
     }
-    if !missed.is_empty() {
-        lines.item("unreached", &missed.join(", "));
+    lines.line(&format!("  {:<name$}{:>TIMES$}{:>RATE$}{:>DUE$}", "mark", "times", "in 1,000", "due"));
+    for mark in rates {
+        let (times, rate, due) = (count(mark.reached), mark.rate(), due(mark));
+        lines.line(&format!("  {:<name$}{times:>TIMES$}{rate:>RATE$}{due:>DUE$}", mark.id));
     }
 }
 

@@ -7,7 +7,7 @@ mod figures;
 mod lines;
 
 use crate::facts::{CampaignFacts, RunFacts, ScenarioFacts};
-use crate::format::{count, counted, hex};
+use crate::format::{count, counted, hex, swarm_words};
 use crate::page::{cut_words, real, simulated, whereabouts};
 use crate::summary::{campaign_verdict, scenario_verdict, verdict};
 use crate::totals::{Broken, Totals};
@@ -32,6 +32,9 @@ pub fn terminal(plan: &Plan, outcome: &Outcome, facts: &RunFacts, width: u16, co
         lines.item("cut", &format!("{}; what came after is not covered", cut_words(cut)));
     }
     figures::conditions(&mut lines, &totals);
+    if !plan.swarm.is_empty() {
+        lines.item("swarm", &swarm_words(&plan.swarm));
+    }
     lines.item(
         "simulated",
         &format!(
@@ -43,7 +46,7 @@ pub fn terminal(plan: &Plan, outcome: &Outcome, facts: &RunFacts, width: u16, co
     );
     lines.item("real time", &real(facts.real));
     figures::figures(&mut lines, &totals);
-    figures::marks(&mut lines, &totals, &facts.marks);
+    figures::marks_of_one(&mut lines, &totals);
     lines.command("repeat", &facts.repeat);
     lines.fingerprint(&hex(&outcome.fingerprint));
     lines.into_text()
@@ -107,8 +110,9 @@ fn scenario_lines(lines: &mut Lines, scenario: &ScenarioFacts, facts: &CampaignF
         lines.command("repeat", &(facts.repeat)(&totals.scenario, cut.first_seed));
     }
     figures::conditions(lines, totals);
+    figures::swarm(lines, totals);
     let size = format!("up to {}, {}", counted(totals.nodes, "node"), counted(totals.events, "event"));
     lines.item("simulated", &format!("{} in all, {size}", simulated(totals.covered_ns)));
     figures::figures(lines, totals);
-    figures::marks(lines, totals, &scenario.marks);
+    figures::marks(lines, scenario);
 }

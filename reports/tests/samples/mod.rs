@@ -67,6 +67,7 @@ pub fn plan(scenario: &str, seed: u64) -> Plan {
         quiesce_us: 12_000_000,
         end_us: 15_000_000,
         limits: BTreeMap::from([("failed-batch-landed".to_owned(), 20)]),
+        swarm: BTreeMap::new(),
     }
 }
 

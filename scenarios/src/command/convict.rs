@@ -31,6 +31,9 @@ pub struct Arguments {
     /// Flaws examined at once; all cores when not given.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
+    /// Have each kind of fault off, light or heavy in each seed.
+    #[arg(long)]
+    swarm: bool,
     /// As JSON.
     #[arg(long)]
     json: bool,
@@ -66,7 +69,7 @@ impl Case {
 }
 
 /// The scenario whose schedules contain what the flaw needs to show.
-const fn scenario_of(flaw: Flaw) -> &'static str {
+pub const fn scenario_of(flaw: Flaw) -> &'static str {
     match flaw {
         Flaw::OneStreamForAllClasses | Flaw::ClassSpreadOverChannels | Flaw::LaneWindow64 => {
             "lane-interleaving"
@@ -113,7 +116,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
 fn examine(flaw: Flaw, arguments: &Arguments) -> Result<Case, CallError> {
     let begun = Instant::now();
     let scenario = scenario_of(flaw);
-    let targets = target::find(scenario, &[])?;
+    let targets = target::swarmed(target::find(scenario, &[])?, arguments.swarm)?;
     let target = &targets[0];
     let (outcome, mechanism) = convicted_by(flaw);
     let trial = |law| Trial { law, seeds: None, saw: None };
@@ -152,7 +155,8 @@ fn examine(flaw: Flaw, arguments: &Arguments) -> Result<Case, CallError> {
     Ok(case)
 }
 
-fn run_seed(target: &Target, seed: u64, flaws: &[Flaw], laws: LawSelection) -> Result<Outcome, RunError> {
+/// Runs one seed with a keyed hash for signatures.
+pub fn run_seed(target: &Target, seed: u64, flaws: &[Flaw], laws: LawSelection) -> Result<Outcome, RunError> {
     let mut plan = target.plan(seed, flaws);
     plan.crypto = Crypto::KeyedHash;
     run(
@@ -189,13 +193,14 @@ fn verdict(cases: &[Case], arguments: &Arguments) -> Exit {
     }
     let names: Vec<&str> = survivors.iter().map(|case| case.flaw).collect();
     let block = format!(
-        "\nFAILED   {} of {} flaws are not convicted within {} seeds\n  repeat   groundhog convict {} --seeds {} --from {}\n",
+        "\nFAILED   {} of {} flaws are not convicted within {} seeds\n  repeat   groundhog convict {} --seeds {} --from {}{}\n",
         survivors.len(),
         cases.len(),
         arguments.seeds,
         names.join(" "),
         arguments.seeds,
-        arguments.from
+        arguments.from,
+        if arguments.swarm { " --swarm" } else { "" }
     );
     if arguments.json {
         eprint!("{block}");

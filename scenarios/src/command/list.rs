@@ -1,7 +1,7 @@
 //! `groundhog list`: everything that has a name.
 
 use crate::exit::Exit;
-use crate::names::{self, Kind};
+use crate::names::{self, Kind, Named};
 use crate::print::text;
 use clap::Args;
 use std::fmt::Write;
@@ -32,20 +32,34 @@ fn lines(kinds: &[Kind], width: usize) -> String {
         let _ = writeln!(listed, "{}s", kind.one());
         for named in names::all(*kind) {
             let _ = writeln!(listed, "  {}\n      {}", named.name, text::wrapped(&named.about, width - 6, 6));
+            for (what, which) in shown(&named) {
+                let _ = writeln!(listed, "      {what} {}", text::wrapped(which, width - 6, 6));
+            }
         }
     }
     listed
 }
 
+/// What is read together with a name's sentence: a mark says little without how often it is due.
+fn shown(named: &Named) -> impl Iterator<Item = &(&'static str, String)> {
+    named.more.iter().filter(|_| matches!(named.kind, Kind::Marks | Kind::Faults))
+}
+
 fn json(kinds: &[Kind]) -> String {
     let mut all = serde_json::Map::new();
     for kind in kinds {
-        let of_kind = names::all(*kind)
-            .into_iter()
-            .map(|named| serde_json::json!({ "name": named.name, "about": named.about }));
-        all.insert(format!("{}s", kind.one()), of_kind.collect());
+        all.insert(format!("{}s", kind.one()), names::all(*kind).iter().map(one_as_json).collect());
     }
     format!("{:#}\n", serde_json::Value::Object(all))
+}
+
+fn one_as_json(named: &Named) -> serde_json::Value {
+    let mut one = serde_json::json!({ "name": named.name, "about": named.about });
+    if let Some(mark) = groundhog_sim::ledger::marks::mark(named.name).filter(|_| named.kind == Kind::Marks) {
+        one["due_in_1000_seeds"] = mark.per_thousand_seeds.into();
+        one["scenarios"] = mark.scenarios.into();
+    }
+    one
 }
 
 #[cfg(test)]

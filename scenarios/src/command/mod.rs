@@ -48,9 +48,9 @@ enum Command {
     Bench(bench::Arguments),
     /// Is every known-bad behaviour found, how soon, and by the law that is named for it?
     Convict(convict::Arguments),
-    /// List scenarios, laws, flaws, marks and known limits.
+    /// List scenarios, laws, flaws, marks, known limits and kinds of fault.
     List(list::Arguments),
-    /// Say what a scenario, law, flaw, mark or limit is.
+    /// Say what a scenario, law, flaw, mark, limit or kind of fault is.
     Explain(explain::Arguments),
     /// Work until it is killed: the other process of `bench admissions --kill`.
     #[command(hide = true)]

@@ -19,13 +19,16 @@ pub struct Arguments {
     /// Switch a known-bad behaviour on.
     #[arg(long, value_name = "ID")]
     flaw: Vec<String>,
+    /// Have each kind of fault off, light or heavy.
+    #[arg(long)]
+    swarm: bool,
 }
 
 /// Prints it.
 pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let settings = target::settings(&arguments.set)?;
     let flaws = target::flaws(&arguments.flaw)?;
-    match &target::find(&arguments.scenario, &settings)?[..] {
+    match &target::swarmed(target::find(&arguments.scenario, &settings)?, arguments.swarm)?[..] {
         [target] => text::out(&target.plan(arguments.seed, &flaws).to_json()),
         several => {
             let what = format!(

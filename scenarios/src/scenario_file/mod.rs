@@ -4,6 +4,7 @@
 
 mod error;
 mod reader;
+mod sense;
 #[cfg(test)]
 mod tests;
 
@@ -56,7 +57,7 @@ pub fn read(
     let disk = reader.names("disk", &["strict", "ordered"])?.unwrap_or_else(|| vec![(0, 1)]);
     let sections = Sections::read(&mut reader)?;
     reader.finish("limits")?;
-    Ok(Scenario {
+    let scenario = Scenario {
         name,
         about,
         nodes: nodes as u32,
@@ -68,7 +69,9 @@ pub fn read(
         disk: weighted(&[DiskProfile::Strict, DiskProfile::Ordered], &disk),
         sections,
         limits: ceilings(&reader, table, settings, limits)?,
-    })
+    };
+    sense::check(&scenario, &mut reader)?;
+    Ok(scenario)
 }
 
 fn weighted<T: Copy>(values: &[T], picked: &[(usize, u32)]) -> Vec<(T, u32)> {

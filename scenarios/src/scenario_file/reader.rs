@@ -74,6 +74,12 @@ impl<'a> Reader<'a> {
         Ok(Some(table))
     }
 
+    /// The error about the value of a key where somebody gave it one; `None` where it has its default.
+    pub fn error_at(&mut self, section: &str, name: &str, what: String) -> Option<ScenarioError> {
+        let found = self.find(section, name).ok()??;
+        Some(self.error_in(&format!("{section}.{name}"), &found, found.value.span(), what))
+    }
+
     /// An integer within `range` that is no distribution.
     pub fn integer(
         &mut self,
@@ -81,7 +87,7 @@ impl<'a> Reader<'a> {
         range: std::ops::RangeInclusive<i64>,
     ) -> Result<Option<i64>, ScenarioError> {
         let Some(found) = self.find("", name)? else { return Ok(None) };
-        let value = integer(&found.value, &range);
+        let value = integer(&found.value, &range, "");
         value.map(Some).map_err(|(span, what)| self.error_in(name, &found, span, what))
     }
 
@@ -177,12 +183,12 @@ type Misread = (Range<usize>, String);
 
 fn distribution(value: &Spanned<DeValue<'_>>, key: &Key) -> Result<Draw, Misread> {
     let DeValue::Table(table) = value.get_ref() else {
-        return integer(value, &key.range).map(Draw::Fixed);
+        return integer(value, &key.range, " or a distribution of them").map(Draw::Fixed);
     };
     if table.contains_key("min") || table.contains_key("max") {
         only(table, &["min", "max"])?;
         let end = |name: &str| match table.get(name) {
-            Some(value) => integer(value, &key.range),
+            Some(value) => integer(value, &key.range, ""),
             None => Err((value.span(), format!("expected both min and max: {name} is missing"))),
         };
         let (min, max) = (end("min")?, end("max")?);
@@ -191,7 +197,7 @@ fn distribution(value: &Spanned<DeValue<'_>>, key: &Key) -> Result<Draw, Misread
         }
         return Ok(Draw::Between(min, max));
     }
-    choices(value.span(), table, |value| integer(value, &key.range)).map(Draw::OneOf)
+    choices(value.span(), table, |value| integer(value, &key.range, "")).map(Draw::OneOf)
 }
 
 fn choices<T>(
@@ -215,7 +221,7 @@ fn choices<T>(
         None => vec![1; items.len()],
         Some(weights) => weights
             .iter()
-            .map(|weight| integer(weight, &(0..=1_000_000)).map(|weight| weight as u32))
+            .map(|weight| integer(weight, &(0..=1_000_000), "").map(|weight| weight as u32))
             .collect::<Result<_, _>>()?,
     };
     if weights.len() != items.len() {
@@ -242,14 +248,15 @@ fn only(table: &DeTable<'_>, names: &[&str]) -> Result<(), Misread> {
     Ok(())
 }
 
-fn integer(value: &Spanned<DeValue<'_>>, range: &std::ops::RangeInclusive<i64>) -> Result<i64, Misread> {
+/// `or` says what else the value may be.
+fn integer(
+    value: &Spanned<DeValue<'_>>,
+    range: &std::ops::RangeInclusive<i64>,
+    or: &str,
+) -> Result<i64, Misread> {
     let expected = || format!("an integer from {} to {}", range.start(), range.end());
     let DeValue::Integer(digits) = value.get_ref() else {
-        let what = format!(
-            "expected {} or a distribution of them, found {}",
-            expected(),
-            value.get_ref().type_str()
-        );
+        let what = format!("expected {}{or}, found {}", expected(), value.get_ref().type_str());
         return Err((value.span(), what));
     };
     i64::from_str_radix(digits.as_str(), digits.radix())

@@ -2,7 +2,7 @@
 
 use super::{Setting, read};
 use crate::catalogue::CATALOGUE;
-use groundhog_sim::plan::{Draw, generate};
+use groundhog_sim::plan::{Draw, Key, KeySource, Sections, generate, generate_swarm};
 
 const HEAD: &str = "format = 1\nname = \"test\"\nnodes = 4\n";
 const LIMITS: &[&str] = &["failed-batch-landed", "clock-excursion"];
@@ -70,6 +70,85 @@ fn every_error_names_file_line_and_key_and_what_was_expected() {
 }
 
 #[test]
+fn a_scenario_that_contradicts_itself_or_sends_nothing_names_the_key() {
+    for (body, expected) in [
+        (
+            "[links]\nhubs = { min = 1, max = 5 }",
+            "test.toml:5: links.hubs: expected at most as many hubs as nodes, for a hub is one of them, found up to 5 and 4",
+        ),
+        (
+            "[load]\nbursts = 0\nafter_quiesce_bursts = 0",
+            "test.toml:5: load.bursts: expected something that is sent: no burst here, none in load.after_quiesce_bursts and no scene",
+        ),
+    ] {
+        assert_eq!(error(&format!("{HEAD}{body}\n")), expected);
+    }
+    let head = |nodes: u32, body: &str| format!("format = 1\nname = \"test\"\nnodes = {nodes}\n{body}\n");
+    for text in [
+        head(2, ""),
+        head(4, "[links]\nhubs = 4"),
+        head(4, "[load]\nbursts = 0"),
+        head(4, "[load]\nbursts = 0\nafter_quiesce_bursts = 0\n[scenes]\nfloods = 1"),
+    ] {
+        read("test.toml", &text, &[], LIMITS).expect(&text);
+    }
+    let setting = |key: &str, value: &str| Setting { key: key.to_owned(), value: value.to_owned() };
+    let fewer = [setting("nodes", "2")];
+    read("test.toml", &head(8, "[links]\nhubs = 8"), &fewer, LIMITS).expect("counts are scaled to the nodes");
+    assert!(error_with("links.hubs", "5").starts_with("--set: links.hubs: expected at most as many hubs"));
+}
+
+/// Every key, as its section defines it.
+struct Keys(Vec<Key>);
+
+impl KeySource for Keys {
+    type Error = std::convert::Infallible;
+
+    fn draw(&mut self, key: &Key) -> Result<Draw, Self::Error> {
+        self.0.push(key.clone());
+        Ok(Draw::Fixed(key.default))
+    }
+}
+
+#[test]
+fn every_value_can_be_a_distribution_that_a_setting_gives() {
+    let mut keys = Keys(Vec::new());
+    let Ok(_) = Sections::read(&mut keys);
+    for key in keys.0 {
+        let (least, most) = (key.range.start(), key.range.end());
+        let name = format!("{}.{}", key.section, key.name);
+        let span =
+            Setting { key: name.clone(), value: format!("{{ min = {least}, max = {} }}", key.default) };
+        let choice = Setting {
+            key: name.clone(),
+            value: format!("{{ choices = [{least}, {}], weights = [1, 3] }}", key.default),
+        };
+        for setting in [span, choice] {
+            read("test.toml", HEAD, &[setting], LIMITS).expect(&name);
+        }
+        let beyond = Setting {
+            key: name.clone(),
+            value: format!("{{ min = {least}, max = {} }}", i128::from(*most) + 1),
+        };
+        let refused = read("test.toml", HEAD, &[beyond], LIMITS).expect_err(&name);
+        assert_eq!((refused.file.as_str(), refused.key.as_str()), ("--set", name.as_str()));
+    }
+    for name in ["crypto", "disk"] {
+        let first = if name == "disk" { "ordered" } else { "keyed-hash" };
+        let value = format!(
+            "{{ choices = [\"{first}\", \"{}\"], weights = [2, 1] }}",
+            if name == "disk" { "strict" } else { "ed25519" }
+        );
+        read("test.toml", HEAD, &[Setting { key: name.to_owned(), value }], LIMITS).expect(name);
+    }
+    // What counts are written for is one number.
+    assert_eq!(
+        error_with("nodes", "{ min = 2, max = 3 }"),
+        "--set: nodes: expected an integer from 2 to 10000, found table"
+    );
+}
+
+#[test]
 fn a_file_that_is_no_toml_or_has_no_head_says_so() {
     let text = error("format = 1\nname = \"x\nnodes = 4\n");
     assert!(text.starts_with("test.toml:2: "), "{text}");
@@ -119,9 +198,11 @@ fn every_scenario_of_the_catalogue_gives_valid_plans_of_32_nodes_and_of_1000() {
         for seed in 0..20 {
             let plan = generate(&scenario, seed);
             plan.check().expect(entry.name);
+            generate_swarm(&scenario, seed).check().expect(entry.name);
         }
         let setting = Setting { key: "nodes".to_owned(), value: "1000".to_owned() };
         let large = read(entry.name, entry.text, &[setting], &crate::names::limit_ids()).expect(entry.name);
         generate(&large, 1).check().expect(entry.name);
+        generate_swarm(&large, 1).check().expect(entry.name);
     }
 }

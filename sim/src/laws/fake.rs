@@ -196,6 +196,7 @@ impl Ledger<()> {
             quiesce_us: 1_000_000,
             end_us: 2_000_000,
             limits: BTreeMap::new(),
+            swarm: BTreeMap::new(),
         }
     }
 

@@ -75,6 +75,7 @@ pub fn plan(nodes: u16, messages: u32, faults: Vec<FaultKind>) -> Plan {
         quiesce_us: 12_000_000,
         end_us: 24_000_000,
         limits: Default::default(),
+        swarm: Default::default(),
     }
 }
 

@@ -10,6 +10,7 @@ mod fault;
 mod generate;
 mod profile;
 mod scenario;
+pub mod swarm;
 pub mod yardstick;
 
 pub use act::{Act, Action, Burst, FrameName};
@@ -18,7 +19,7 @@ pub use dice::{Dice, Draw};
 pub use fault::{
     ClockFault, Death, DiskFault, DiskOperation, Fault, FaultKind, LinkFault, Phase, StepId, When,
 };
-pub use generate::generate;
+pub use generate::{generate, generate_swarm};
 pub use profile::{Costs, Crypto, DiskLatency, DiskProfile, Profile};
 pub use scenario::{Defaults, Key, KeySource, Scenario, Sections};
 
@@ -67,6 +68,10 @@ pub struct Plan {
     pub end_us: u64,
     /// The ceiling of each known limit; one beyond it breaks the law that it excuses.
     pub limits: std::collections::BTreeMap<String, u64>,
+    /// What the seed had of each kind of fault of its scenario; empty where it was drawn without swarm. It changes nothing:
+    /// the faults themselves stand above.
+    #[serde(default, skip_serializing_if = "swarm::Levels::is_empty")]
+    pub swarm: swarm::Levels,
 }
 
 /// The engines' bounds, all inlined so that a change of a default moves no old plan.

@@ -382,9 +382,14 @@ impl Scenario {
         quiet
     }
 
-    /// A count drawn for this scenario's number of nodes: never zero where the drawn count is not.
+    /// A count drawn for this scenario's number of nodes.
     pub fn scaled(&self, draw: &Draw, dice: &mut Dice) -> u64 {
-        let count = draw.roll_u64(dice);
+        self.for_nodes(draw.roll_u64(dice))
+    }
+
+    /// A count of the file for this scenario's number of nodes: never zero where the file's is not.
+    #[must_use]
+    pub fn for_nodes(&self, count: u64) -> u64 {
         let scaled = u128::from(count) * u128::from(self.nodes) / u128::from(self.counts_for.max(1));
         u64::try_from(scaled).unwrap_or(u64::MAX).max(count.min(1))
     }

@@ -127,6 +127,7 @@ fn empty(nodes: u16, crypto: Crypto) -> Plan {
         quiesce_us: 0,
         end_us: 0,
         limits: BTreeMap::new(),
+        swarm: BTreeMap::new(),
     }
 }
 

@@ -73,6 +73,7 @@ pub fn quiet_plan(nodes: u16) -> Plan {
         quiesce_us: 2_000_000,
         end_us: 3_000_000,
         limits: Default::default(),
+        swarm: Default::default(),
     }
 }
 

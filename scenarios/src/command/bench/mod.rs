@@ -1,6 +1,7 @@
 //! `groundhog bench`: how fast it is here, in this machine's real time.
 
 pub mod admissions;
+mod swarm;
 pub mod world;
 
 use crate::command::CallError;
@@ -18,6 +19,7 @@ enum Bench {
     Admissions(admissions::Arguments),
     /// How fast the simulated world is on one core of this machine, and where its time goes.
     World(world::Arguments),
+    Swarm(swarm::Arguments),
 }
 
 /// Runs it.
@@ -25,5 +27,6 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     match &arguments.bench {
         Bench::Admissions(arguments) => Ok(admissions::main(arguments)?),
         Bench::World(arguments) => Ok(world::main(arguments)?),
+        Bench::Swarm(arguments) => swarm::main(arguments),
     }
 }

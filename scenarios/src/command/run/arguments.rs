@@ -35,6 +35,9 @@ pub struct Arguments {
     /// Switch a known-bad behaviour of the engine on; `groundhog list flaws` names them.
     #[arg(long, value_name = "ID")]
     pub flaw: Vec<String>,
+    /// Have each kind of fault off, light or heavy in each seed; `groundhog list faults` names them.
+    #[arg(long)]
+    pub swarm: bool,
     /// Check only laws of one kind.
     #[arg(long, value_enum, default_value_t)]
     pub laws: Laws,
@@ -146,6 +149,9 @@ impl Arguments {
     fn push_common(&self, words: &mut Vec<String>) {
         for (option, values) in [("--set", &self.set), ("--flaw", &self.flaw)] {
             words.extend(values.iter().flat_map(|value| [option.to_owned(), value.clone()]));
+        }
+        if self.swarm {
+            words.push("--swarm".to_owned());
         }
         if self.laws != Laws::All {
             words.extend(["--laws".to_owned(), self.laws.id().to_owned()]);

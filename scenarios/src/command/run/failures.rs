@@ -46,12 +46,15 @@ pub fn of(
     }
     failures.extend(reason.map(|reason| stopped(reason, tally, pointers)));
     for scenario in facts {
-        failures.extend(scenario.unreached().map(|(mark, reached, at_least)| Failure {
+        failures.extend(scenario.missed().iter().map(|mark| Failure {
             kind: FailureKind::Missed,
-            what: format!("mark {mark}"),
+            what: format!("mark {}", mark.id),
             saw: format!(
-                "reached {reached} times in {} seeds of {}, due {at_least}",
-                scenario.totals.seeds, scenario.totals.scenario
+                "reached {} times in {} seeds of {}, due {}",
+                mark.reached,
+                mark.seeds,
+                scenario.totals.scenario,
+                mark.due()
             ),
             see: None,
             repeat: Some((pointers.whole)()),

@@ -27,7 +27,7 @@ use std::time::Instant;
 pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let settings = target::settings(&arguments.set)?;
     let flaws = target::flaws(&arguments.flaw)?;
-    let targets = target::find(&arguments.target, &settings)?;
+    let targets = target::swarmed(target::find(&arguments.target, &settings)?, arguments.swarm)?;
     arguments.fit(&targets)?;
     if let Some(folder) = &arguments.out {
         groundhog_reports::probe(folder).map_err(CallError::Out)?;

@@ -11,7 +11,8 @@ use crate::exit::Exit;
 use crate::names;
 use crate::print::text;
 use crate::simulate;
-use groundhog_reports::{CampaignFacts, RunFacts, ScenarioFacts, Totals};
+use crate::target::Target;
+use groundhog_reports::{CampaignFacts, MarksJudged, RunFacts, ScenarioFacts, Totals};
 use groundhog_sim::outcome::Outcome;
 use groundhog_sim::plan::Plan;
 use sha2::{Digest, Sha256};
@@ -73,19 +74,28 @@ impl Report<'_> {
 
     /// The totals of each scenario, and the marks that its seeds owe.
     fn facts(&self, tally: &Tally, reason: Option<&Reason>) -> Vec<ScenarioFacts> {
-        let whole = reason.is_none() && self.campaign.flaws.is_empty();
         let lanes = tally.lanes.iter().zip(&self.campaign.targets);
         lanes
-            .map(|(lane, target)| {
-                let judged = whole && target.pristine && lane.totals.seeds >= SEEDS_FOR_MARKS;
-                let marks = if judged {
-                    names::marks_due(&lane.totals.scenario, lane.totals.seeds)
-                } else {
-                    BTreeMap::new()
-                };
-                ScenarioFacts { totals: lane.totals.clone(), marks }
+            .map(|(lane, target)| ScenarioFacts {
+                totals: lane.totals.clone(),
+                marks: names::marks_due(&lane.totals.scenario),
+                marks_judged: self.marks_judged(target, lane.totals.seeds, reason),
             })
             .collect()
+    }
+
+    fn marks_judged(&self, target: &Target, seeds: u64, reason: Option<&Reason>) -> MarksJudged {
+        if !target.pristine {
+            MarksJudged::Not { because: "the scenario is not as it stands in the catalogue" }
+        } else if !self.campaign.flaws.is_empty() {
+            MarksJudged::Not { because: "a flaw is on" }
+        } else if reason.is_some() {
+            MarksJudged::Not { because: "the runs were stopped" }
+        } else if seeds < SEEDS_FOR_MARKS {
+            MarksJudged::TooFewSeeds { needed: SEEDS_FOR_MARKS }
+        } else {
+            MarksJudged::Judged
+        }
     }
 
     fn of_one(&self, plan: &Plan, outcome: &Outcome) -> Result<(String, Pages), CallError> {
@@ -157,8 +167,6 @@ impl Report<'_> {
             version: VERSION.to_owned(),
             repeat: self.arguments.repeat(&self.campaign.targets[target], plan.seed),
             real: self.began.elapsed(),
-            // One seed owes none: marks are counted over many.
-            marks: BTreeMap::new(),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Recorded frames that an adversary sends again.
 
 use super::Draft;
+use crate::plan::swarm::Kind;
 use crate::plan::{Act, Action, Burst, FrameName};
 use crate::units::{ActionId, NodeId};
 use groundhog_engine::streams::key::Class;
@@ -16,7 +17,7 @@ struct Recorded {
 
 pub(super) fn draw(draft: &mut Draft<'_>) {
     let section = &draft.scenario.sections.adversaries;
-    let replays = draft.count("replays", &section.replays);
+    let replays = draft.faults_of(Kind::Replays, "replays");
     let recorded = recorded(draft);
     for place in 0..replays {
         let mut dice = draft.dice("replay", place);

@@ -2,7 +2,8 @@
 //! dealt uses some of that up for good.
 
 use super::{Draft, crashes};
-use crate::plan::dice::{Dice, Draw};
+use crate::plan::dice::Dice;
+use crate::plan::swarm::Kind;
 use crate::plan::{ClockFault, ClockPlan, Death, FaultKind, NodePlan, When};
 use crate::units::NodeId;
 
@@ -54,11 +55,13 @@ fn node_plan(draft: &Draft<'_>, node: NodeId, allowance: &mut Allowance) -> Node
     let mut clock = ClockPlan::default();
     let skewed_per_mille = clocks.skewed_per_mille.roll_u64(&mut dice);
     if dice.per_mille(skewed_per_mille) {
-        clock.offset_ms = allowance.cut(node, clocks.offset_ms.roll(&mut dice));
-        clock.drift_ppm = allowance.cut_drift(node, clocks.drift_ppm.roll(&mut dice), draft.end_us);
+        clock.offset_ms =
+            allowance.cut(node, draft.intensity(Kind::ClockOffsets).size(clocks.offset_ms.roll(&mut dice)));
+        let ppm = draft.intensity(Kind::ClockDrift).size(clocks.drift_ppm.roll(&mut dice));
+        clock.drift_ppm = allowance.cut_drift(node, ppm, draft.end_us);
     }
     let wrong_at_boot_per_mille = clocks.wrong_at_boot_per_mille.roll_u64(&mut dice);
-    if dice.per_mille(wrong_at_boot_per_mille) {
+    if dice.per_mille(draft.intensity(Kind::WrongAtBoot).share(wrong_at_boot_per_mille)) {
         clock.wrong_at_boot_ms = allowance.cut(node, clocks.wrong_at_boot_ms.roll(&mut dice));
         if clock.wrong_at_boot_ms != 0 {
             clock.corrected_after_us = clocks.corrected_after_us.roll_u64(&mut dice).max(1);
@@ -71,14 +74,14 @@ fn clock_fault(draft: &mut Draft<'_>, node: NodeId, from_us: u64, until_us: Opti
     draft.fault(When::Time { us: from_us }, until_us, FaultKind::Clock { node, fault });
 }
 
-/// Deals `count` faults to busy nodes, each with its stream and its span.
+/// Deals the faults of a kind to busy nodes, each with its stream and its span.
 fn deal(
     draft: &mut Draft<'_>,
+    kind: Kind,
     purpose: &str,
-    count: &Draw,
     mut each: impl FnMut(&mut Draft<'_>, NodeId, super::Span, Dice),
 ) {
-    for place in 0..draft.count(purpose, count) {
+    for place in 0..draft.faults_of(kind, purpose) {
         let mut dice = draft.dice(purpose, place);
         let node = draft.busy_node(&mut dice);
         let lasts_ms = draft.scenario.sections.clocks.lasts_ms.roll_u64(&mut dice);
@@ -89,7 +92,7 @@ fn deal(
 
 fn steps(draft: &mut Draft<'_>, allowance: &mut Allowance) {
     let clocks = &draft.scenario.sections.clocks;
-    deal(draft, "clock-step", &clocks.steps, |draft, node, span, mut dice| {
+    deal(draft, Kind::ClockSteps, "clock-step", |draft, node, span, mut dice| {
         let by_ms = allowance.cut(node, clocks.step_ms.roll(&mut dice));
         if by_ms != 0 {
             clock_fault(draft, node, span.from_us, None, ClockFault::Step { by_ms });
@@ -99,7 +102,7 @@ fn steps(draft: &mut Draft<'_>, allowance: &mut Allowance) {
 
 fn drifts(draft: &mut Draft<'_>, allowance: &mut Allowance) {
     let clocks = &draft.scenario.sections.clocks;
-    deal(draft, "clock-drift", &clocks.drifts, |draft, node, span, mut dice| {
+    deal(draft, Kind::ClockDriftTimes, "clock-drift", |draft, node, span, mut dice| {
         let lasts_us = span.until_us - span.from_us;
         let ppm = allowance.cut_drift(node, clocks.drifts_ppm.roll(&mut dice), lasts_us);
         if ppm != 0 {
@@ -109,8 +112,7 @@ fn drifts(draft: &mut Draft<'_>, allowance: &mut Allowance) {
 }
 
 fn freezes(draft: &mut Draft<'_>, allowance: &mut Allowance) {
-    let freezes = &draft.scenario.sections.clocks.freezes;
-    deal(draft, "clock-freeze", freezes, |draft, node, span, _| {
+    deal(draft, Kind::ClockFreezes, "clock-freeze", |draft, node, span, _| {
         let wanted_ms = i64::try_from((span.until_us - span.from_us).div_ceil(1_000)).unwrap_or(i64::MAX);
         let lasts_us = allowance.cut(node, wanted_ms).unsigned_abs() * 1_000;
         let until_us = span.until_us.min(span.from_us + lasts_us);
@@ -121,14 +123,14 @@ fn freezes(draft: &mut Draft<'_>, allowance: &mut Allowance) {
 }
 
 fn pauses(draft: &mut Draft<'_>) {
-    deal(draft, "clock-pause", &draft.scenario.sections.clocks.pauses, |draft, node, span, _| {
+    deal(draft, Kind::ClockPauses, "clock-pause", |draft, node, span, _| {
         clock_fault(draft, node, span.from_us, Some(span.until_us), ClockFault::Pause);
     });
 }
 
 fn snapshots(draft: &mut Draft<'_>, allowance: &mut Allowance) {
     let clocks = &draft.scenario.sections.clocks;
-    deal(draft, "snapshot", &clocks.snapshots, |draft, node, span, mut dice| {
+    deal(draft, Kind::Snapshots, "snapshot", |draft, node, span, mut dice| {
         let by_ms = allowance.cut(node, clocks.snapshot_behind_ms.roll(&mut dice)).unsigned_abs();
         if by_ms != 0 {
             clock_fault(draft, node, span.from_us, None, ClockFault::BehindAtBoot { by_ms });

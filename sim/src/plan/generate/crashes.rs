@@ -4,6 +4,7 @@
 use super::Draft;
 use crate::plan::dice::Dice;
 use crate::plan::fault::StepId;
+use crate::plan::swarm::Kind;
 use crate::plan::{Death, FaultKind, Phase, When};
 use crate::units::{Life, NodeId};
 use groundhog_engine::host::observe::Step;
@@ -40,7 +41,8 @@ pub(super) fn draw(draft: &mut Draft<'_>) {
 
 fn in_commit(draft: &mut Draft<'_>) {
     let section = &draft.scenario.sections.crashes;
-    let deaths = draft.count("in-commit", &section.in_commit);
+    let deaths = draft.faults_of(Kind::DeathsInCommit, "in-commit");
+    let again = draft.intensity(Kind::DeathsInOpen);
     let mut deck = cells();
     draft.dice("deck", 0).shuffle(&mut deck);
     for place in 0..deaths {
@@ -61,9 +63,9 @@ fn in_commit(draft: &mut Draft<'_>) {
         crash(draft, at, node, cell.death, &mut dice);
         // Only a record that was renamed in and never marked is marked by the next open: a rare chance, seldom let pass.
         let unmarked = cell.death == Death::Process && cell.step == Step::Renamed;
-        let in_open_per_mille = section.in_open_per_mille.roll_u64(&mut dice);
+        let in_open_per_mille = again.share(section.in_open_per_mille.roll_u64(&mut dice));
         let in_open_per_mille = if unmarked { in_open_per_mille.max(700) } else { in_open_per_mille };
-        if dice.per_mille(in_open_per_mille) {
+        if dice.per_mille(in_open_per_mille) && !again.is_off() {
             let life = next_life(draft, node);
             let at = if unmarked && dice.per_mille(850) {
                 When::Step { node, life, step: StepId(Step::OpenMarked), table: None, count: 1 }
@@ -105,7 +107,7 @@ fn phase(dice: &mut Dice) -> Phase {
 }
 
 fn at_operation(draft: &mut Draft<'_>) {
-    for place in 0..draft.count("at-operation", &draft.scenario.sections.crashes.at_operation) {
+    for place in 0..draft.faults_of(Kind::DeathsAtOperations, "at-operation") {
         let mut dice = draft.dice("at-operation", place);
         let node = draft.busy_node(&mut dice);
         let life = next_life(draft, node);
@@ -117,7 +119,7 @@ fn at_operation(draft: &mut Draft<'_>) {
 }
 
 fn at_poll(draft: &mut Draft<'_>) {
-    for place in 0..draft.count("at-poll", &draft.scenario.sections.crashes.at_poll) {
+    for place in 0..draft.faults_of(Kind::DeathsAtPolls, "at-poll") {
         let mut dice = draft.dice("at-poll", place);
         let node = draft.busy_node(&mut dice);
         let life = next_life(draft, node);
@@ -128,7 +130,7 @@ fn at_poll(draft: &mut Draft<'_>) {
 }
 
 fn at_time(draft: &mut Draft<'_>) {
-    for place in 0..draft.count("at-time", &draft.scenario.sections.crashes.at_time) {
+    for place in 0..draft.faults_of(Kind::DeathsAtTimes, "at-time") {
         let mut dice = draft.dice("at-time", place);
         let node = unaimed_node(draft, &mut dice);
         let us = dice.below(draft.chaos_us * 9 / 10 + 1);

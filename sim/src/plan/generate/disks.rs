@@ -1,37 +1,37 @@
 //! Faults of disks: single ones, and batches that fail on a slow disk while another gathers on top.
 
 use super::{Draft, Span, Strikes, crashes};
-use crate::plan::dice::{Dice, Draw};
+use crate::plan::dice::Dice;
+use crate::plan::swarm::Kind;
 use crate::plan::{Death, DiskFault, DiskOperation, When};
 use crate::units::NodeId;
 
 pub(super) fn draw(draft: &mut Draft<'_>) {
     failing_batches(draft);
     lost_markers(draft);
-    let disks = &draft.scenario.sections.disks;
-    single(draft, "disk-error", &disks.errors, |dice| {
+    single(draft, Kind::DiskErrors, "disk-error", |dice| {
         (
             DiskFault::Error,
             strikes(dice, &[DiskOperation::Create, DiskOperation::Write, DiskOperation::Rename]),
         )
     });
-    single(draft, "no-space", &disks.no_space, |dice| {
+    single(draft, Kind::NoSpace, "no-space", |dice| {
         (DiskFault::NoSpace, Strikes { operations: Vec::new(), skip: dice.below(4) as u32, count: 0 })
     });
-    single(draft, "failed-flush", &disks.failed_flushes, |dice| {
+    single(draft, Kind::FailedFlushes, "failed-flush", |dice| {
         (DiskFault::FailedFlush, strikes(dice, &[DiskOperation::Flush]))
     });
-    single(draft, "failed-directory-flush", &disks.failed_directory_flushes, |dice| {
+    single(draft, Kind::FailedDirectoryFlushes, "failed-directory-flush", |dice| {
         (
             DiskFault::FailedDirectoryFlush { read_only: false },
             strikes(dice, &[DiskOperation::FlushDirectory]),
         )
     });
-    single(draft, "stuck", &disks.stuck, |dice| {
+    single(draft, Kind::StuckDisks, "stuck", |dice| {
         let fails = dice.per_mille(500);
         (DiskFault::Stuck { fails }, Strikes { operations: Vec::new(), skip: dice.below(6) as u32, count: 1 })
     });
-    single(draft, "write-back", &disks.write_backs, |dice| {
+    single(draft, Kind::WriteBacks, "write-back", |dice| {
         (DiskFault::WriteBack, Strikes { operations: Vec::new(), skip: dice.below(12) as u32, count: 1 })
     });
     slow(draft);
@@ -40,14 +40,14 @@ pub(super) fn draw(draft: &mut Draft<'_>) {
 
 fn single(
     draft: &mut Draft<'_>,
+    kind: Kind,
     purpose: &str,
-    count: &Draw,
-    kind: impl Fn(&mut Dice) -> (DiskFault, Strikes),
+    fault: impl Fn(&mut Dice) -> (DiskFault, Strikes),
 ) {
-    for place in 0..draft.count(purpose, count) {
+    for place in 0..draft.faults_of(kind, purpose) {
         let mut dice = draft.dice(purpose, place);
         let (node, span) = target(draft, &mut dice);
-        let (fault, strikes) = kind(&mut dice);
+        let (fault, strikes) = fault(&mut dice);
         draft.disk_fault(node, span, fault, strikes);
     }
 }
@@ -75,7 +75,7 @@ fn strikes(dice: &mut Dice, among: &[DiskOperation]) -> Strikes {
 
 fn slow(draft: &mut Draft<'_>) {
     let disks = &draft.scenario.sections.disks;
-    for place in 0..draft.count("slow-disk", &disks.slow) {
+    for place in 0..draft.faults_of(Kind::SlowDisks, "slow-disk") {
         let mut dice = draft.dice("slow-disk", place);
         let (node, span) = target(draft, &mut dice);
         let factor = disks.slow_factor.roll_u32(&mut dice);
@@ -90,7 +90,8 @@ fn all() -> Strikes {
 /// A wave on a slow disk, and one operation of its first batches that fails.
 fn failing_batches(draft: &mut Draft<'_>) {
     let disks = &draft.scenario.sections.disks;
-    for place in 0..draft.count("failing-batch", &disks.failing_batches) {
+    let power = draft.intensity(Kind::PowerAfterFailure);
+    for place in 0..draft.faults_of(Kind::FailingBatches, "failing-batch") {
         let mut dice = draft.dice("failing-batch", place);
         let Some(hub) = dice.pick(&draft.shape.hubs) else { return };
         let node = hub.node;
@@ -110,7 +111,7 @@ fn failing_batches(draft: &mut Draft<'_>) {
         let skip = dice.weighted(&[(0, 3), (1, 2), (2, 1)]);
         draft.disk_fault(node, span, fault, Strikes { operations: vec![operation], skip, count: 1 });
         let power_after_failure_per_mille = disks.power_after_failure_per_mille.roll_u64(&mut dice);
-        if dice.per_mille(power_after_failure_per_mille) {
+        if dice.per_mille(power.share(power_after_failure_per_mille)) {
             let us = dice.between(span.from_us, span.until_us);
             crashes::crash(draft, When::Time { us }, node, Death::Power, &mut dice);
         }
@@ -120,7 +121,7 @@ fn failing_batches(draft: &mut Draft<'_>) {
 /// In a late wave, when most deaths of its hub are over, a directory flush fails that would have made markers durable; in
 /// the wave after it batches are good again, and then power fails.
 fn lost_markers(draft: &mut Draft<'_>) {
-    for place in 0..draft.count("lost-markers", &draft.scenario.sections.disks.lost_markers) {
+    for place in 0..draft.faults_of(Kind::LostMarkers, "lost-markers") {
         let mut dice = draft.dice("lost-markers", place);
         let Some(hub) = dice.pick(&draft.shape.hubs) else { return };
         let (node, waves) = (hub.node, hub.waves_us.len() as u64);
@@ -145,7 +146,7 @@ fn lost_markers(draft: &mut Draft<'_>) {
 
 /// A file system that turns read-only, and the restart that ends it.
 fn read_only(draft: &mut Draft<'_>) {
-    for place in 0..draft.count("read-only", &draft.scenario.sections.disks.read_only) {
+    for place in 0..draft.faults_of(Kind::ReadOnly, "read-only") {
         let mut dice = draft.dice("read-only", place);
         let (node, span) = target(draft, &mut dice);
         let fault = DiskFault::FailedDirectoryFlush { read_only: true };

@@ -4,6 +4,7 @@
 use super::Draft;
 use super::shape::Hub;
 use crate::plan::dice::Dice;
+use crate::plan::swarm::Kind;
 use crate::plan::{Act, Action, Burst, Engines};
 use crate::units::{ActionId, NodeId};
 use groundhog_engine::streams::key::Class;
@@ -92,10 +93,14 @@ fn burst(draft: &Draft<'_>, dice: &mut Dice, route: &Route) -> Burst {
         count: load.messages.roll_u32(dice),
         every_us: load.every_us.roll_u64(dice),
         bytes: load.bytes.roll_u32(dice),
-        copies: load.copies.roll_u32(dice),
+        copies: draft.intensity(Kind::Copies).copies(load.copies.roll_u32(dice)),
         copy_every_us: load.copy_every_us.roll_u64(dice),
-        cancel_reserve_every: load.cancel_reserve_every.roll_u32(dice),
-        cancel_admit_every: load.cancel_admit_every.roll_u32(dice),
+        cancel_reserve_every: draft
+            .intensity(Kind::CancelledReservations)
+            .every(load.cancel_reserve_every.roll_u32(dice)),
+        cancel_admit_every: draft
+            .intensity(Kind::CancelledAdmissions)
+            .every(load.cancel_admit_every.roll_u32(dice)),
         cancel_after_us: load.cancel_after_us.roll_u64(dice),
     }
 }

@@ -12,10 +12,13 @@ mod network;
 mod scenes;
 mod shape;
 #[cfg(test)]
+mod swarm_tests;
+#[cfg(test)]
 mod tests;
 
 use super::dice::Dice;
 use super::fault::{DiskFault, DiskOperation, LinkFault};
+use super::swarm::{self, Intensity, Kind, Levels};
 use super::{Action, Engines, Fault, FaultKind, Plan, Profile, Scenario, When};
 use super::{Costs, DiskLatency};
 use crate::units::{ActionId, FaultId, NodeId};
@@ -26,6 +29,8 @@ use std::collections::BTreeMap;
 struct Draft<'a> {
     scenario: &'a Scenario,
     seed: u64,
+    /// What the seed has of each kind of fault; empty without swarm.
+    levels: Levels,
     chaos_us: u64,
     end_us: u64,
     shape: Shape,
@@ -43,6 +48,16 @@ impl Draft<'_> {
     /// How many of something this seed has, scaled to the number of nodes.
     fn count(&self, purpose: &str, draw: &super::Draw) -> u64 {
         self.scenario.scaled(draw, &mut self.dice(purpose, u64::MAX))
+    }
+
+    /// What the seed makes of what is drawn for a kind of fault.
+    fn intensity(&self, kind: Kind) -> Intensity {
+        Intensity::of(&self.levels, kind)
+    }
+
+    /// How many of a kind of fault this seed has.
+    fn faults_of(&self, kind: Kind, purpose: &str) -> u64 {
+        self.intensity(kind).count(self.count(purpose, kind.of(&self.scenario.sections)))
     }
 
     fn fault(&mut self, at: When, until_us: Option<u64>, kind: FaultKind) {
@@ -111,6 +126,20 @@ struct Strikes {
 /// scenarios check both.
 #[must_use]
 pub fn generate(scenario: &Scenario, seed: u64) -> Plan {
+    with_levels(scenario, seed, |_| Levels::new())
+}
+
+/// The plan of one seed in which each kind of fault of the scenario is off, light or heavy.
+///
+/// # Panics
+/// As [`generate`].
+#[must_use]
+pub fn generate_swarm(scenario: &Scenario, seed: u64) -> Plan {
+    with_levels(scenario, seed, |scenario| swarm::levels(scenario, seed))
+}
+
+/// `levels` is asked once the scenario is the one that the seed draws from.
+fn with_levels(scenario: &Scenario, seed: u64, levels: impl FnOnce(&Scenario) -> Levels) -> Plan {
     assert!((2..=super::MAX_NODES as u32).contains(&scenario.nodes), "{} nodes", scenario.nodes);
     let quiet_per_mille = scenario.sections.scenes.quiet_per_mille.roll_u64(&mut Dice::new(seed, "quiet", 0));
     let quieted = Dice::new(seed, "quiet", 1).per_mille(quiet_per_mille).then(|| scenario.quieted());
@@ -118,9 +147,10 @@ pub fn generate(scenario: &Scenario, seed: u64) -> Plan {
     let mut dice = Dice::new(seed, "time", 0);
     let chaos_us = scenario.sections.time.chaos_ms.roll_u64(&mut dice) * 1_000;
     let end_us = chaos_us + scenario.sections.time.settle_ms.roll_u64(&mut dice) * 1_000;
-    let shape = Shape::draw(scenario, seed, chaos_us);
+    let levels = levels(scenario);
+    let shape = Shape::draw(scenario, seed, chaos_us, &levels);
     let (actions, faults, lives) = Default::default();
-    let mut draft = Draft { scenario, seed, chaos_us, end_us, shape, actions, faults, lives };
+    let mut draft = Draft { scenario, seed, levels, chaos_us, end_us, shape, actions, faults, lives };
     let engines = engines(&draft);
     load::draw(&mut draft, &engines);
     scenes::draw(&mut draft);
@@ -134,7 +164,7 @@ pub fn generate(scenario: &Scenario, seed: u64) -> Plan {
 
 fn finish(draft: Draft<'_>, engines: Engines, nodes: Vec<super::NodePlan>) -> Plan {
     let profile = profile(&draft);
-    let Draft { scenario, seed, chaos_us, end_us, shape, mut actions, mut faults, .. } = draft;
+    let Draft { scenario, seed, levels, chaos_us, end_us, shape, mut actions, mut faults, .. } = draft;
     actions.sort_by_key(|action| (action.at_us, action.node));
     for (action, id) in actions.iter_mut().zip(0..) {
         action.id = ActionId(id);
@@ -162,7 +192,12 @@ fn finish(draft: Draft<'_>, engines: Engines, nodes: Vec<super::NodePlan>) -> Pl
         faults,
         quiesce_us: chaos_us,
         end_us,
-        limits: scenario.limits.clone(),
+        limits: scenario
+            .limits
+            .iter()
+            .map(|(id, most)| (id.clone(), swarm::ceiling(&levels, *most)))
+            .collect(),
+        swarm: levels,
     }
 }
 

@@ -1,21 +1,22 @@
 //! Faults of links, handlers and processors.
 
 use super::Draft;
-use crate::plan::dice::{Dice, Draw};
+use crate::plan::dice::Dice;
+use crate::plan::swarm::Kind;
 use crate::plan::{FaultKind, LinkFault, When};
 use groundhog_engine::streams::key::Class;
 
 pub(super) fn draw(draft: &mut Draft<'_>) {
     let network = &draft.scenario.sections.network;
-    links(draft, "partition", &network.partitions, |_| LinkFault::Partition);
-    links(draft, "loss", &network.losses, |dice| LinkFault::Loss {
+    links(draft, Kind::Partitions, "partition", |_| LinkFault::Partition);
+    links(draft, Kind::Losses, "loss", |dice| LinkFault::Loss {
         per_mille: network.loss_per_mille.roll_u32(dice) as u16,
     });
-    links(draft, "duplicate", &network.duplicates, |dice| LinkFault::Duplicate {
+    links(draft, Kind::Duplicates, "duplicate", |dice| LinkFault::Duplicate {
         per_mille: network.duplicate_per_mille.roll_u32(dice) as u16,
     });
-    links(draft, "delay", &network.delays, |dice| LinkFault::Delay { us: network.delay_us.roll_u64(dice) });
-    links(draft, "narrow", &network.narrow, |dice| LinkFault::Bandwidth {
+    links(draft, Kind::Delays, "delay", |dice| LinkFault::Delay { us: network.delay_us.roll_u64(dice) });
+    links(draft, Kind::NarrowLinks, "narrow", |dice| LinkFault::Bandwidth {
         bytes_per_s: network.narrow_bytes_per_s.roll_u64(dice),
     });
     stalled_channels(draft);
@@ -23,16 +24,16 @@ pub(super) fn draw(draft: &mut Draft<'_>) {
     processors(draft);
 }
 
-fn links(draft: &mut Draft<'_>, purpose: &str, count: &Draw, kind: impl Fn(&mut Dice) -> LinkFault) {
+fn links(draft: &mut Draft<'_>, kind: Kind, purpose: &str, fault: impl Fn(&mut Dice) -> LinkFault) {
     let network = &draft.scenario.sections.network;
-    for place in 0..draft.count(purpose, count) {
+    for place in 0..draft.faults_of(kind, purpose) {
         let mut dice = draft.dice(purpose, place);
         let ends = draft.shape.busy_link(&mut dice);
         let lasts_ms = network.lasts_ms.roll_u64(&mut dice);
         let span = draft.span(&mut dice, lasts_ms);
         let one_way_per_mille = network.one_way_per_mille.roll_u64(&mut dice);
         let one_way = dice.per_mille(one_way_per_mille);
-        let fault = kind(&mut dice);
+        let fault = fault(&mut dice);
         draft.link_fault(ends, one_way, span, fault);
     }
 }
@@ -40,7 +41,7 @@ fn links(draft: &mut Draft<'_>, purpose: &str, count: &Draw, kind: impl Fn(&mut 
 /// Channels of links between a hub and a spoke stall from just before a wave on, so that frames pile up behind them.
 fn stalled_channels(draft: &mut Draft<'_>) {
     let network = &draft.scenario.sections.network;
-    for place in 0..draft.count("stalled-channel", &network.stalled_channels) {
+    for place in 0..draft.faults_of(Kind::StalledChannels, "stalled-channel") {
         let mut dice = draft.dice("stalled-channel", place);
         let lasts_ms = network.lasts_ms.roll_u64(&mut dice);
         let Some(hub) = dice.pick(&draft.shape.hubs) else { return };
@@ -59,7 +60,7 @@ fn stalled_channels(draft: &mut Draft<'_>) {
 
 fn handlers(draft: &mut Draft<'_>) {
     let handlers = &draft.scenario.sections.handlers;
-    for place in 0..draft.count("stalled-handler", &handlers.stalls) {
+    for place in 0..draft.faults_of(Kind::StalledHandlers, "stalled-handler") {
         let mut dice = draft.dice("stalled-handler", place);
         let node = draft.busy_node(&mut dice);
         let lasts_ms = handlers.lasts_ms.roll_u64(&mut dice);
@@ -72,7 +73,7 @@ fn handlers(draft: &mut Draft<'_>) {
 
 fn processors(draft: &mut Draft<'_>) {
     let handlers = &draft.scenario.sections.handlers;
-    for place in 0..draft.count("slow-processor", &handlers.slow_processors) {
+    for place in 0..draft.faults_of(Kind::SlowProcessors, "slow-processor") {
         let mut dice = draft.dice("slow-processor", place);
         let node = draft.busy_node(&mut dice);
         let lasts_ms = handlers.lasts_ms.roll_u64(&mut dice);

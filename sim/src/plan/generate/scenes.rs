@@ -3,6 +3,7 @@
 
 use super::{Draft, Span};
 use crate::plan::dice::Dice;
+use crate::plan::swarm::Kind;
 use crate::plan::{Act, Action, Burst, FaultKind, LinkFault, When};
 use crate::units::{ActionId, NodeId};
 use groundhog_engine::streams::key::Class;
@@ -17,16 +18,16 @@ enum Still {
 
 pub(super) fn draw(draft: &mut Draft<'_>) {
     let scenes = &draft.scenario.sections.scenes;
-    for place in 0..draft.count("stalled-class", &scenes.stalled_classes) {
+    for place in 0..draft.faults_of(Kind::SceneClass, "stalled-class") {
         scene(draft, draft.dice("stalled-class", place), Still::Handler);
     }
-    for place in 0..draft.count("stalled-pool", &scenes.stalled_channels) {
+    for place in 0..draft.faults_of(Kind::SceneChannel, "stalled-pool") {
         scene(draft, draft.dice("stalled-pool", place), Still::Channel);
     }
-    for place in 0..draft.count("stalled-receiver", &scenes.stalled_receivers) {
+    for place in 0..draft.faults_of(Kind::SceneReceiver, "stalled-receiver") {
         scene(draft, draft.dice("stalled-receiver", place), Still::Receiver);
     }
-    for place in 0..draft.count("flood", &scenes.floods) {
+    for place in 0..draft.faults_of(Kind::Floods, "flood") {
         let mut dice = draft.dice("flood", place);
         let (from, to) = draft.shape.busy_link(&mut dice);
         let at_us = dice.below(draft.chaos_us * 3 / 4 + 1);

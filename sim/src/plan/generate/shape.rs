@@ -1,6 +1,7 @@
 //! Who is linked to whom: a ring of neighbours, hubs with their spokes, and some random links.
 
 use crate::plan::dice::Dice;
+use crate::plan::swarm::{Intensity, Kind, Levels};
 use crate::plan::{LinkPlan, Scenario};
 use crate::units::NodeId;
 use groundhog_engine::streams::key::Class;
@@ -32,7 +33,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub(super) fn draw(scenario: &Scenario, seed: u64, chaos_us: u64) -> Self {
+    pub(super) fn draw(scenario: &Scenario, seed: u64, chaos_us: u64, levels: &Levels) -> Self {
         let hubs = hubs(scenario, seed, chaos_us);
         let mut pairs = BTreeSet::new();
         for node in 0..scenario.nodes {
@@ -49,7 +50,7 @@ impl Shape {
                 pairs.insert(pair(from, to));
             }
         }
-        let links = pairs.into_iter().map(|(a, b)| link(scenario, seed, a, b)).collect();
+        let links = pairs.into_iter().map(|(a, b)| link(scenario, seed, (a, b), levels)).collect();
         Self { links, hubs }
     }
 
@@ -127,8 +128,9 @@ fn waves_us(waves: u64, chaos_us: u64, dice: &mut Dice) -> Vec<u64> {
     (0..waves).map(|wave| (wave * part + dice.below(part * 3 / 4 + 1)).min(chaos_us - 1)).collect()
 }
 
-fn link(scenario: &Scenario, seed: u64, a: NodeId, b: NodeId) -> LinkPlan {
+fn link(scenario: &Scenario, seed: u64, (a, b): (NodeId, NodeId), levels: &Levels) -> LinkPlan {
     let links = &scenario.sections.links;
+    let of = |kind| Intensity::of(levels, kind);
     let mut dice = Dice::new(seed, "link", u64::from(a.0) << 16 | u64::from(b.0));
     LinkPlan {
         a,
@@ -139,9 +141,11 @@ fn link(scenario: &Scenario, seed: u64, a: NodeId, b: NodeId) -> LinkPlan {
         channels: links.channels.roll_u32(&mut dice) as u8,
         ordered: {
             let per_mille = links.ordered_per_mille.roll_u64(&mut dice);
-            dice.per_mille(per_mille)
+            let unordered_per_mille = of(Kind::UnorderedChannels).share(1_000 - per_mille);
+            dice.per_mille(1_000 - unordered_per_mille)
         },
-        loss_per_mille: links.loss_per_mille.roll_u32(&mut dice) as u16,
-        duplicate_per_mille: links.duplicate_per_mille.roll_u32(&mut dice) as u16,
+        loss_per_mille: of(Kind::SteadyLoss).thin_share(links.loss_per_mille.roll_u64(&mut dice)) as u16,
+        duplicate_per_mille: of(Kind::SteadyDuplicates)
+            .thin_share(links.duplicate_per_mille.roll_u64(&mut dice)) as u16,
     }
 }

@@ -1,13 +1,14 @@
 //! What every drawn plan holds, whatever the scenario says.
 
 use crate::plan::{
-    Act, ClockFault, Crypto, Defaults, DiskProfile, Draw, FaultKind, Plan, Scenario, Sections, When, generate,
+    Act, ClockFault, Crypto, Defaults, DiskProfile, Draw, FaultKind, Plan, Scenario, Sections, When,
+    generate, generate_swarm,
 };
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// A scenario with a little of everything, on so many nodes.
-fn everything(nodes: u32, chaos_ms: i64) -> Scenario {
+pub(super) fn everything(nodes: u32, chaos_ms: i64) -> Scenario {
     let Ok(mut sections) = Sections::read(&mut Defaults);
     let some = || Draw::Between(0, 3);
     let often = || Draw::OneOf(vec![(0, 1), (500, 1), (1_000, 1)]);
@@ -15,6 +16,10 @@ fn everything(nodes: u32, chaos_ms: i64) -> Scenario {
     sections.links.hubs = Draw::Between(0, 4);
     sections.load.relayed_per_mille = often();
     sections.load.copies = Draw::Between(1, 3);
+    sections.load.cancel_reserve_every = Draw::OneOf(vec![(0, 1), (3, 1)]);
+    sections.load.cancel_admit_every = Draw::OneOf(vec![(0, 1), (5, 1)]);
+    sections.links.loss_per_mille = Draw::Between(0, 30);
+    sections.links.duplicate_per_mille = Draw::Between(0, 30);
     sections.load.rotate_every_ms = Draw::OneOf(vec![(0, 1), (300, 1)]);
     sections.engines.delegation_lifetime_ms = Draw::OneOf(vec![(900, 1), (2_592_000_000, 1)]);
     for count in [
@@ -27,16 +32,20 @@ fn everything(nodes: u32, chaos_ms: i64) -> Scenario {
         &mut sections.disks.errors,
         &mut sections.disks.no_space,
         &mut sections.disks.failed_flushes,
+        &mut sections.disks.failed_directory_flushes,
         &mut sections.disks.read_only,
         &mut sections.disks.slow,
         &mut sections.disks.stuck,
         &mut sections.disks.write_backs,
         &mut sections.network.partitions,
         &mut sections.network.losses,
+        &mut sections.network.duplicates,
+        &mut sections.network.delays,
         &mut sections.network.narrow,
         &mut sections.network.stalled_channels,
         &mut sections.scenes.stalled_classes,
         &mut sections.scenes.stalled_channels,
+        &mut sections.scenes.stalled_receivers,
         &mut sections.scenes.floods,
         &mut sections.handlers.stalls,
         &mut sections.handlers.slow_processors,
@@ -103,19 +112,22 @@ proptest! {
         nodes in 2_u32..40, chaos_ms in 1_i64..4_000, seed in any::<u64>(),
     ) {
         let scenario = everything(nodes, chaos_ms);
-        let plan = generate(&scenario, seed);
-        prop_assert_eq!(plan.check().map_err(|error| error.to_string()), Ok(()));
-        prop_assert_eq!(&plan, &generate(&scenario, seed));
-        prop_assert_ne!(plan.schedule_seed, generate(&scenario, seed.wrapping_add(1)).schedule_seed);
-        let read = Plan::from_json(&plan.to_json()).map_err(|error| error.to_string());
-        prop_assert_eq!(read.as_ref(), Ok(&plan));
+        for draw in [generate, generate_swarm] {
+            let plan = draw(&scenario, seed);
+            prop_assert_eq!(plan.check().map_err(|error| error.to_string()), Ok(()));
+            prop_assert_eq!(&plan, &draw(&scenario, seed));
+            prop_assert_ne!(plan.schedule_seed, draw(&scenario, seed.wrapping_add(1)).schedule_seed);
+            let read = Plan::from_json(&plan.to_json()).map_err(|error| error.to_string());
+            prop_assert_eq!(read.as_ref(), Ok(&plan));
+        }
     }
 
     #[test]
     fn faults_end_before_quiescence_and_nodes_are_up_before_anything_must_arrive(
-        nodes in 2_u32..40, chaos_ms in 1_i64..4_000, seed in any::<u64>(),
+        nodes in 2_u32..40, chaos_ms in 1_i64..4_000, seed in any::<u64>(), swarm in any::<bool>(),
     ) {
-        let plan = generate(&everything(nodes, chaos_ms), seed);
+        let draw = if swarm { generate_swarm } else { generate };
+        let plan = draw(&everything(nodes, chaos_ms), seed);
         let settle_us = plan.end_us - plan.quiesce_us;
         for fault in &plan.faults {
             if let When::Time { us } = fault.at {
@@ -135,9 +147,10 @@ proptest! {
 
     #[test]
     fn any_two_clocks_differ_by_at_most_the_tolerance(
-        nodes in 2_u32..40, chaos_ms in 1_i64..4_000, seed in any::<u64>(),
+        nodes in 2_u32..40, chaos_ms in 1_i64..4_000, seed in any::<u64>(), swarm in any::<bool>(),
     ) {
-        let plan = generate(&everything(nodes, chaos_ms), seed);
+        let draw = if swarm { generate_swarm } else { generate };
+        let plan = draw(&everything(nodes, chaos_ms), seed);
         let wrong = most_wrong_us(&plan);
         let most = wrong.iter().max().copied().unwrap_or(0);
         let tolerance = i128::from(plan.engines.clock_tolerance_ms) * 1_000;
