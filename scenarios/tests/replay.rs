@@ -295,7 +295,7 @@ fn listens(process: u32) -> bool {
 #[cfg(target_os = "linux")]
 #[test]
 fn ctrl_c_ends_long_work_with_3_and_the_block() {
-    let long = Written::new("crash-mid-batch", &["--set", "nodes=400", "--set", "crypto=keyed-hash"]);
+    let long = Written::new("crash-mid-batch", &["--set", "nodes=2000", "--set", "crypto=keyed-hash"]);
     let path = long.path().display().to_string();
     for (arguments, repeats) in [
         (vec!["replay", &path, "--all"], format!("replay {path} --all")),
