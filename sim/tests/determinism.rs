@@ -124,7 +124,7 @@ fn whoever_looks_on_changes_nothing() {
     let alone = outcome_of(&plan);
     let looks = [
         LedgerOptions { sink: Some(Box::new(|_| {})), ..LedgerOptions::default() },
-        LedgerOptions { account_of: Some(Box::new(|_| None)), tail_lines: 1, ..LedgerOptions::default() },
+        LedgerOptions { account_of: Some(Box::new(|_| None)), ..LedgerOptions::default() },
     ];
     for ledger in looks {
         let looked_at = run(&plan, RunOptions { ledger, ..RunOptions::default() }).expect("the plan runs");

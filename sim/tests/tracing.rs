@@ -38,7 +38,7 @@ fn every_level_of_tracing_changes_nothing() {
     let mut plan = quiet_plan(3);
     plan.actions.push(burst(0, 100_000, 0, 1, Class::Application, 60));
     plan.actions.push(burst(1, 100_000, 1, 2, Class::Control, 60));
-    let crash = FaultKind::Crash { node: NodeId(1), death: Death::Power, down_us: 10_000 };
+    let crash = FaultKind::Crash { node: NodeId(1), death: Death::Power, down_us: 10_000, survivors: None };
     plan.faults.push(fault(0, 103_000, 200_000, crash));
     let untraced = outcome(&plan);
     tracing_subscriber::fmt()
