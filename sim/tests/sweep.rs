@@ -57,9 +57,12 @@ impl OneByOne {
 
 impl Runner for OneByOne {
     fn run(&mut self, jobs: Vec<Job>) -> Option<Vec<Result<Done, RunError>>> {
+        if self.first && self.broken {
+            return None;
+        }
         let mut all = Vec::new();
         for job in jobs {
-            if self.left == 0 || self.first && self.broken {
+            if self.left == 0 {
                 return None;
             }
             self.left -= 1;
@@ -109,16 +112,16 @@ fn every_point(disk: DiskProfile) -> (u64, u64, u64) {
 fn every_point_of_a_group_commit_holds_on_a_strict_disk() {
     let (points, images, runs) = every_point(DiskProfile::Strict);
     println!("{points} points, {images} images, {runs} runs");
-    assert!(points >= 285, "points were lost: {points} of 285");
-    assert!(images >= 1_209, "images were lost: {images} of 1,209");
+    assert!(points >= 280, "points were lost: {points} of 280");
+    assert!(images >= 1_459, "images were lost: {images} of 1,459");
 }
 
 #[test]
 fn every_point_of_a_group_commit_holds_on_an_ordered_disk() {
     let (points, images, runs) = every_point(DiskProfile::Ordered);
     println!("{points} points, {images} images, {runs} runs");
-    assert!(points >= 285, "points were lost: {points} of 285");
-    assert!(images >= 700, "images were lost: {images} of 700");
+    assert!(points >= 280, "points were lost: {points} of 280");
+    assert!(images >= 983, "images were lost: {images} of 983");
 }
 
 /// The points of a node's first life.
@@ -152,11 +155,12 @@ fn recoveries_hold_two_deep_and_no_point_of_them_is_lost() {
     assert_eq!(levels.levels.len(), 3);
     assert_eq!(levels.levels[0].points, 2);
     for (level, (points, images, runs)) in
-        levels.levels.iter().zip([(2, 6, 6), (100, 100, 10), (100, 100, 10)])
+        levels.levels.iter().zip([(2, 14, 14), (1_503, 3_321, 63), (7_259, 15_694, 16)])
     {
         assert!(level.points >= points, "points were lost: {level:?}");
         assert!(level.images >= images, "images were lost: {level:?}");
-        assert!(level.runs >= runs && level.late == 0, "{level:?}");
+        assert!(level.runs >= runs, "images were lost: {level:?}");
+        assert_eq!(level.late, 0, "each recovery is over before quiescence");
     }
 }
 
@@ -263,16 +267,18 @@ fn what_was_done_before_an_interruption_and_the_rest_add_up() {
 fn convicted(flaw: &str, law: &str, node: NodeId, depth: u8) -> Plan {
     let mut plan = plan_of(DiskProfile::Strict);
     plan.flaws = vec![flaw.to_owned()];
+    // A few images of each death are enough to find a flaw, where there are thousands of torn ones.
+    let settings = Settings { most_images: 40, ..settings(depth) };
     let laws = LawSelection::Ids([law.to_owned()].into());
     let mut runner = OneByOne { laws, first: true, ..OneByOne::all() };
-    let survey = Survey::of(&plan, &settings(depth), &mut runner).expect("it runs");
+    let survey = Survey::of(&plan, &settings, &mut runner).expect("it runs");
     assert_eq!(survey.broken, [], "nothing is seen while nobody dies");
     let points = survey.nodes.iter().find(|swept| swept.node == node).expect("it has points").points.clone();
     for number in points {
-        let (tally, _) = explore(&plan, &survey, &settings(depth), node, number..number + 1, &mut runner);
+        let (tally, _) = explore(&plan, &survey, &settings, node, number..number + 1, &mut runner);
         assert_eq!(tally.failed, None);
         if let Some(broken) = tally.broken.get(law) {
-            return struck(&plan, &broken.first.deaths, settings(depth).down_us);
+            return struck(&plan, &broken.first.deaths, settings.down_us);
         }
     }
     panic!("{flaw} is not found");

@@ -37,7 +37,7 @@ pub struct Arguments {
     /// Real time that it may take; then the smallest plan so far is written.
     #[arg(long = "for", value_name = "TIME", default_value = shrinking::TIME, value_parser = time)]
     for_time: Duration,
-    /// Write the smaller plan here; beside the plan, as <PLAN>-shrunk.json, where it is left out. Its timeline is
+    /// Write the smaller plan here; beside the plan, as PLAN-shrunk.json, where it is left out. Its timeline is
     /// written beside it, as .txt.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -190,9 +190,7 @@ fn law(arguments: &Arguments, outcome: &Outcome) -> Result<&'static str, TargetE
 }
 
 fn tell(arguments: &Arguments, plan: &Plan, small: &Small, path: &Path) -> Result<Exit, CallError> {
-    if let Some(defect) = &small.defect {
-        eprintln!("note: the simulator failed at a candidate, please report it: {defect}");
-    }
+    small.tell_of_defect();
     if arguments.json {
         let mut told = serde_json::to_string_pretty(&told(small, path))?;
         told.push('\n');

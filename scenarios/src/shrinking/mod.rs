@@ -50,7 +50,7 @@ pub struct Small {
     /// Real time that it took.
     pub took: Duration,
     /// What the simulator said when it failed at a candidate, which it should not.
-    pub defect: Option<String>,
+    defect: Option<String>,
 }
 
 /// Runs a plan to find out which laws it breaks.
@@ -110,6 +110,13 @@ impl Small {
     /// Whether anything could be left out of `original`, or made simpler.
     pub fn is_smaller_than(&self, original: &Plan) -> bool {
         self.shrunk.plan != *original
+    }
+
+    /// Says on the standard error that the simulator failed at a candidate, if it did.
+    pub fn tell_of_defect(&self) {
+        if let Some(defect) = &self.defect {
+            eprintln!("note: the simulator failed at a candidate, please report it: {defect}");
+        }
     }
 
     /// In a line: `214 -> 3 actions, 1 fault, 2 nodes, 0.9 s`.

@@ -76,6 +76,7 @@ impl Shrinks<'_> {
             let watch = Watch { interrupts, give_up };
             match shrinking::shrink(&plan, found.law, known, &self.arguments.shrinking(), &watch) {
                 Ok(small) => {
+                    small.tell_of_defect();
                     let line = self.line(&plan, &found, &small, &mut written);
                     smaller.lines.insert((found.target, found.law), line);
                 }
