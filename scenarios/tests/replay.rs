@@ -299,7 +299,7 @@ fn ctrl_c_ends_long_work_with_3_and_the_block() {
     let path = long.path().display().to_string();
     for (arguments, repeats) in [
         (vec!["replay", &path, "--all"], format!("replay {path} --all")),
-        (vec!["convict", "--seeds", "100000"], "convict --seeds 100000 --from 0".to_owned()),
+        (vec!["convict", "--seeds", "100000"], "convict --seeds 100000".to_owned()),
         (
             vec!["bench", "world", "--messages", "50000000"],
             "bench world --repeat 3 --messages 50000000".to_owned(),

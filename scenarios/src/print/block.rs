@@ -162,7 +162,9 @@ mod tests {
         assert!(fitted(std::slice::from_ref(&failure), 80, false).starts_with(expected));
         for width in [40, 60, 80, 200] {
             let text = fitted(std::slice::from_ref(&failure), width, false);
-            let lines = text.lines().filter(|line| !line.starts_with("  repeat"));
+            let lines = text
+                .lines()
+                .filter(|line| !["  repeat", "  shrunk"].iter().any(|pasted| line.starts_with(pasted)));
             assert!(lines.into_iter().all(|line| line.chars().count() <= width), "{width}\n{text}");
             assert!(text.contains(&repeat), "{text}");
             assert_eq!(
@@ -176,7 +178,7 @@ mod tests {
     fn both_sides_of_a_difference_stay_apart_however_long_they_are() {
         let side = "n3.0 transition 0 admits n4->n5/application#1 honest wall 1767225600616 ms, batch 12";
         let saw = format!("event 7 differs\n  here     {side}\n  there    nothing");
-        let failure = Failure { saw, ..failure(FailureKind::Differs) };
+        let failure = Failure { saw, shrunk: None, ..failure(FailureKind::Differs) };
         let text = fitted(&[failure], 60, false);
         assert!(text.lines().all(|line| line.chars().count() <= 60), "{text}");
         assert!(

@@ -71,9 +71,7 @@ impl Onlooker {
     /// One that does what the options ask for in a run of `plan`; `None` when that is nothing.
     #[must_use]
     pub fn new(plan: &Plan, options: LedgerOptions) -> Option<Self> {
-        if options.sink.is_none() {
-            return None;
-        }
+        options.sink.as_ref()?;
         let timeline = options.account_of.map_or_else(Timeline::default, Timeline::new);
         Some(Self {
             timeline: timeline.with_faults(&plan.faults),

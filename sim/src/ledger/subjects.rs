@@ -67,6 +67,11 @@ impl Subjects {
         Self { replays, engines, ..Self::default() }
     }
 
+    /// The engine of a node; none of a node that the plan does not have.
+    fn engine(&mut self, node: NodeId) -> Option<&mut Engine> {
+        self.engines.get_mut(node.index())
+    }
+
     /// The streams of one event, in order and each once.
     pub fn of(&mut self, at: SimTime, event: &Event<'_>, account_of: &AccountOf) -> &[StreamName] {
         self.found.clear();
@@ -105,14 +110,18 @@ impl Subjects {
             | Event::Handled { message: Some(message), .. } => {
                 self.found.extend(self.messages.get(&message));
             }
-            Event::Booted { node, .. } => self.engines[node.index()] = Engine::default(),
+            Event::Booted { node, .. } => {
+                self.engine(node).map(std::mem::take);
+            }
             Event::Died { node, during, .. } => {
-                let engine = std::mem::take(&mut self.engines[node.index()]);
+                let engine = self.engine(node).map(std::mem::take).unwrap_or_default();
                 let batch = during.and_then(|(_, batch, _)| engine.batches.get(&batch));
                 self.found.extend(batch.into_iter().flatten());
             }
             Event::Engine { node, event, .. } => {
-                self.engines[node.index()].event(&event, account_of, &mut self.found);
+                if let Some(engine) = self.engines.get_mut(node.index()) {
+                    engine.event(&event, account_of, &mut self.found);
+                }
             }
             _ => {}
         }

@@ -70,11 +70,10 @@ impl Shrinks {
 /// The first failing seed of a law, in the first scenario that it broke in.
 fn first_failure(night: &Night<'_>, law: &str) -> Option<(usize, u64)> {
     let tally = night.tally.lock().expect("the tally's holders do not panic");
-    let broken = tally.lanes.iter().enumerate().find_map(|(target, lane)| {
+    tally.lanes.iter().enumerate().find_map(|(target, lane)| {
         let broken = lane.totals.broken.get(law)?;
         Some((target, broken.first_seed))
-    });
-    broken
+    })
 }
 
 fn shrink(night: &Night<'_>, law: &'static str, of: (usize, u64), time: Duration) -> Became {

@@ -80,7 +80,7 @@ impl Report<'_> {
             None => self.of_many(tally, &facts)?,
         };
         text::out(&summary);
-        let smaller = if reason.is_none() && !self.arguments.no_shrink {
+        let smaller = if reason.is_none() && !self.arguments.no_shrink && self.arguments.plant.is_none() {
             let give_up = || {
                 let exit = self.failures(tally, reason, &facts, &pages, &Smaller::default());
                 std::process::exit(i32::from(exit.code()));

@@ -8,6 +8,9 @@ use crate::units::{ActionId, FaultId};
 
 const SEEDS: u64 = 12;
 
+/// Seeds within which every kind makes a difference: some need others beside them.
+const MOST_SEEDS: u64 = 200;
+
 fn scenario() -> Scenario {
     let mut scenario = everything(10, 2_000);
     scenario.sections.links.hubs = Draw::Fixed(2);
@@ -142,9 +145,9 @@ fn assert_nothing_else_moved(kind: Kind, less: &Plan, more: &Plan) {
             same(faults_of(less, |kind| !death(kind)) == faults_of(more, |kind| !death(kind)), "faults")
         }
         Reach::Clocks => {
-            let others =
-                |plan| faults_of(plan, |fault| !clock(fault) && !(kind == Kind::Snapshots && death(fault)));
-            same(within(&others(less), &others(more)), "faults");
+            // A snapshot comes with a death, and none comes where no tolerance is left for it.
+            let others = |plan| faults_of(plan, |fault| !clock(fault) && !death(fault));
+            same(others(less) == others(more), "faults");
         }
         _ => same(faults == all, "faults"),
     }
@@ -154,7 +157,10 @@ fn assert_nothing_else_moved(kind: Kind, less: &Plan, more: &Plan) {
 fn one_kinds_level_moves_nothing_of_any_other_kind() {
     for kind in Kind::ALL {
         let mut moved = [false; 2];
-        for seed in 0..SEEDS {
+        for seed in 0..MOST_SEEDS {
+            if seed >= SEEDS && moved == [true; 2] {
+                break;
+            }
             let [off, light, heavy] = Level::ALL.map(|level| at(*kind, level, seed));
             assert_nothing_else_moved(*kind, &off, &light);
             assert_nothing_else_moved(*kind, &light, &heavy);
