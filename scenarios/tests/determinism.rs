@@ -116,8 +116,8 @@ fn a_thread_started_inside_a_run_is_a_named_finding_and_no_divergence() {
     let text = out(&output);
     assert_eq!(output.status.code(), Some(1), "{text}");
     let block = block(&text);
-    let found = block[0]
-        .strip_prefix("FAILED   engine/no-thread   a thread was started inside the run by sender of ");
+    let found =
+        block[0].strip_prefix("FAILED   engine/no-thread   a thread was started inside the run by sender of");
     assert!(found.is_some() && block[1].contains("(node "), "{block:#?}");
     let again = pasted(&block);
     assert_eq!((again.status.code(), fingerprint(&again)), (Some(1), fingerprint(&output)));
