@@ -32,8 +32,11 @@ const LEFT_PER_MILLE: u32 = 30;
 /// The most of the time that convictions may take, in thousandths.
 const CONVICTIONS_PER_MILLE: u32 = 400;
 
-/// How long fresh seeds go on before somebody looks whether they broke a law.
+/// How long fresh seeds go on at most before somebody looks whether they broke a law.
 const LOOK_AFTER: Duration = Duration::from_secs(20);
+
+/// How long they go on at least, while there is time.
+const LEAST_STRETCH: Duration = Duration::from_secs(1);
 
 /// One night.
 pub struct Night<'a> {
@@ -143,7 +146,8 @@ impl Night<'_> {
             }
             let campaign = Campaign {
                 targets: self.targets.clone(),
-                seeds: Seeds::For { from, time: left.min(LOOK_AFTER) },
+                // Most of a short night is left for what its first seeds break.
+                seeds: Seeds::For { from, time: (left / 4).clamp(LEAST_STRETCH.min(left), LOOK_AFTER) },
                 flaws: self.flaws.clone(),
                 jobs: self.arguments.threads(),
                 manner: self.manner(),

@@ -115,7 +115,7 @@ fn keep(
     };
     let name = corpus::name_of(plan, law);
     let reason = format!("Found by a night at seed {} of {}.", plan.seed, plan.scenario);
-    let line = format!("{line:<41}{}", written.display());
+    let line = format!("{line:<40} {}", written.display());
     match corpus::keep(&folder, &name, &small.shrunk.plan, law, &reason) {
         Ok(kept) => Became { of, line, kept: Some(kept), flaky: None },
         Err(error) => Became { of, line: format!("{line}, not kept: {error}"), kept: None, flaky: None },
