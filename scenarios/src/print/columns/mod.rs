@@ -1,6 +1,6 @@
 //! A run as a picture in text: a column for each node that takes part, time from above, messages as arrows.
 //!
-//! Promise: what is told is what the ledger saw; what is left out is counted. Everything but [`of_plan`] is pure.
+//! Promise: what is told is what the ledger saw; what is left out is counted. Everything but [`of_plan_breaking`] is pure.
 
 mod beat;
 mod choose;
