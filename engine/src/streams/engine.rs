@@ -146,16 +146,15 @@ impl Streams {
             return Admitting { stream, sequence, record: None, state: Admission::Relayed(refused) };
         }
         let mut record = None;
-        let arriving = Arriving {
-            stream: &stream,
-            sequence,
-            digest: verified.digest(),
-            spent: spent_by(transaction, self.config.flaws),
-            introducer: arrival.introducer,
-            now: WallMs::default(),
-        };
         let ticket = self.transact(|tables, staging| {
-            let arriving = Arriving { now: self.host.wall_now(), ..arriving };
+            let arriving = Arriving {
+                stream: &stream,
+                sequence,
+                digest: verified.digest(),
+                spent: spent_by(transaction, self.config.flaws),
+                introducer: arrival.introducer,
+                now: self.host.wall_now(),
+            };
             self.report_retired(&tables.sweep(&arriving, staging), staging);
             let decided = tables.admit(&arriving, staging);
             record = Some(decided.record);
