@@ -35,12 +35,16 @@ struct Node {
 }
 
 impl Node {
-    fn answered(&mut self, digest: DigestKey, record: RecordName, accepted: bool) {
+    /// Whether an admission was accepted; `anew` where the record may have been removed before.
+    fn answered(&mut self, digest: DigestKey, record: RecordName, accepted: bool, anew: bool) {
         let arrived = self.pending.remove(&digest);
         if !accepted {
             return;
         }
-        self.durable_by.entry(record).or_insert(self.epoch + 1);
+        let durable_by = self.durable_by.entry(record).or_insert(self.epoch + 1);
+        if anew {
+            *durable_by = self.epoch + 1;
+        }
         if arrived == Some(self.epoch) {
             self.epoch += 1;
         }
@@ -126,10 +130,11 @@ impl Law for Markers {
             }
             Event::Answered { node, transaction, record, answer, .. } => {
                 let accepted = matches!(answer, Answer::Verdict(verdict) if verdict.dispatches());
+                let anew = self.lifespans.may_be_retired(*node, *record);
                 if accepted {
                     self.lifespans.accepted(*node, *record, transaction);
                 }
-                self.nodes.at(*node).answered(DigestKey::of(&transaction.digest), *record, accepted);
+                self.nodes.at(*node).answered(DigestKey::of(&transaction.digest), *record, accepted, anew);
             }
             Event::DiskAnswered { node, error: Some(_), .. } => {
                 let state = self.nodes.at(*node);
@@ -150,9 +155,11 @@ impl Law for Markers {
 mod tests {
     use super::*;
     use crate::laws::fake::{HONEST, Image, Ledger, brief, receiver_record, record_of, transaction};
+    use crate::ledger::event::Transaction;
     use crate::plan::{Death, DiskOperation};
     use groundhog_engine::host::disk::DiskErrorKind;
     use groundhog_engine::streams::window::VerdictKind;
+    use groundhog_engine::units::WallMs;
 
     fn ledger() -> Ledger<Markers> {
         Ledger::over(Markers::new(&Ledger::setting()))
@@ -189,18 +196,29 @@ mod tests {
         assert_eq!((unmarked_after(1, true), unmarked_after(4, true)), (0, 1));
     }
 
-    #[test]
-    fn only_a_record_that_may_be_retired_stands_unmarked() {
-        for (clock, breaks) in [(4_000, true), (4_001, false)] {
-            let mut ledger = ledger();
-            ledger.admitted(3, &brief(1, 3, 1), HONEST, VerdictKind::First);
-            ledger.clock_shows(clock);
-            admitted(&mut ledger, 2, 0);
-            let image = Image::Brief(1, (1, 3), vec![(1, 1)]);
-            ledger.view.visible(3, record_of(&brief(1, 3, 1)), image, false);
-            ledger.died_unopened(3, Death::Power);
-            assert_eq!(ledger.finish().len(), usize::from(breaks), "at {clock}");
+    /// Node 3 has admitted a stream that is spent after 4,000 ms, read its clock at a later admission, admitted these of the
+    /// same stream and then `later` messages of another; and holds the stream's record without its marker.
+    fn unmarked_at(clock: u64, again: bool, later: u64) -> usize {
+        let mut ledger = ledger();
+        ledger.admitted(3, &brief(1, 3, 1), HONEST, VerdictKind::First);
+        admitted(&mut ledger, 2, 0);
+        ledger.clock_shows(clock);
+        if again {
+            let again = Transaction { expires: WallMs(50_000), ..brief(1, 3, 2) };
+            ledger.admitted(3, &again, HONEST, VerdictKind::First);
         }
+        (1..=later).for_each(|sequence| admitted(&mut ledger, 2, sequence));
+        let image = Image::Brief(1, (1, 3), vec![(1, 1)]);
+        ledger.view.visible(3, record_of(&brief(1, 3, 1)), image, false);
+        ledger.died_unopened(3, Death::Power);
+        ledger.finish().len()
+    }
+
+    #[test]
+    fn a_record_that_may_be_retired_stands_unmarked_until_it_begins_anew_and_is_marked() {
+        assert_eq!((unmarked_at(4_000, false, 1), unmarked_at(4_001, false, 1)), (1, 0));
+        assert_eq!((unmarked_at(4_000, true, 0), unmarked_at(4_001, true, 0)), (1, 0));
+        assert_eq!(unmarked_at(4_001, true, 1), 1, "a later batch was durable");
     }
 
     #[test]
