@@ -108,12 +108,14 @@ pub const fn convicted_by(flaw: Flaw) -> (&'static str, Option<&'static str>) {
         | Flaw::EarlyRelease => (OldOrNew::ID, Some(Release::ID)),
         Flaw::OneFlushForMarkerAndRecord
         | Flaw::MarkBeforeFlushAtOpen
-        | Flaw::MarkerTrustedAfterFailedFlush => (Markers::ID, None),
+        | Flaw::MarkerTrustedAfterFailedFlush
+        | Flaw::RecordRemovedBeforeMarker => (Markers::ID, None),
         Flaw::EarlyReleaseOfRefusals => (RefusalTrue::ID, Some(Release::ID)),
         Flaw::PartialUndo => (Verdict::ID, Some(FailClosed::ID)),
         Flaw::CancelledCallerBreaksOrder => (Verdict::ID, Some(Order::ID)),
         Flaw::LeaseWrittenAfterExposure | Flaw::ResumedAtLastUsed => (OneDigest::ID, Some(Lease::ID)),
         Flaw::MemoryStoreAfterRestart => (AtMostOnce::ID, Some(Undo::ID)),
+        Flaw::NeverRetired | Flaw::RetiredTooEarly => (Verdict::ID, None),
     }
 }
 

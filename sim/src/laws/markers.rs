@@ -3,7 +3,9 @@
 //!
 //! That a batch was written later is read off admissions: one that arrived after a record's answer was released, and was
 //! itself accepted and released, was written by a later batch of the same life, whose directory flush covers the marker.
+//! A record that may be retired may stand unmarked: its marker goes first.
 
+use super::lifespan::Lifespans;
 use super::names::DigestKey;
 use super::per_node::PerNode;
 use super::{Law, RecordImage, Setting, View};
@@ -33,12 +35,16 @@ struct Node {
 }
 
 impl Node {
-    fn answered(&mut self, digest: DigestKey, record: RecordName, accepted: bool) {
+    /// Whether an admission was accepted; `anew` where the record may have been removed before.
+    fn answered(&mut self, digest: DigestKey, record: RecordName, accepted: bool, anew: bool) {
         let arrived = self.pending.remove(&digest);
         if !accepted {
             return;
         }
-        self.durable_by.entry(record).or_insert(self.epoch + 1);
+        let durable_by = self.durable_by.entry(record).or_insert(self.epoch + 1);
+        if anew {
+            *durable_by = self.epoch + 1;
+        }
         if arrived == Some(self.epoch) {
             self.epoch += 1;
         }
@@ -54,6 +60,7 @@ impl Node {
 /// See the module.
 pub struct Markers {
     nodes: PerNode<Node>,
+    lifespans: Lifespans,
 }
 
 impl Markers {
@@ -66,7 +73,7 @@ impl Markers {
     /// A checker for one run.
     #[must_use]
     pub fn new(_setting: &Setting) -> Self {
-        Self { nodes: PerNode::default() }
+        Self { nodes: PerNode::default(), lifespans: Lifespans::default() }
     }
 
     /// An open has marked every record and flushed the directory before it is ready.
@@ -94,9 +101,10 @@ impl Markers {
             }
         }
         for (record, marked) in view.visible_records(node) {
-            let whole =
-                |view: &dyn View| matches!(view.visible_image(node, record), RecordImage::Whole { .. });
-            if !marked && state.is_due(record) && whole(view) && state.told.insert(record) {
+            let owes_marker = |view: &dyn View| {
+                is_whole(view, node, record) && !self.lifespans.may_be_retired(node, record)
+            };
+            if !marked && state.is_due(record) && owes_marker(view) && state.told.insert(record) {
                 let saw = format!(
                     "{node} lost power and holds record {record} without its marker, though later batches were durable"
                 );
@@ -115,13 +123,18 @@ impl Law for Markers {
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
         match event {
-            Event::Arrived { node, transaction, .. } => {
+            Event::Arrived { node, wall, transaction, .. } => {
+                self.lifespans.arrived(*node, *wall);
                 let state = self.nodes.at(*node);
                 state.pending.entry(DigestKey::of(&transaction.digest)).or_insert(state.epoch);
             }
             Event::Answered { node, transaction, record, answer, .. } => {
                 let accepted = matches!(answer, Answer::Verdict(verdict) if verdict.dispatches());
-                self.nodes.at(*node).answered(DigestKey::of(&transaction.digest), *record, accepted);
+                let anew = self.lifespans.may_be_retired(*node, *record);
+                if accepted {
+                    self.lifespans.accepted(*node, *record, transaction);
+                }
+                self.nodes.at(*node).answered(DigestKey::of(&transaction.digest), *record, accepted, anew);
             }
             Event::DiskAnswered { node, error: Some(_), .. } => {
                 let state = self.nodes.at(*node);
@@ -141,10 +154,12 @@ impl Law for Markers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::laws::fake::{HONEST, Image, Ledger, receiver_record, transaction};
+    use crate::laws::fake::{HONEST, Image, Ledger, brief, receiver_record, record_of, transaction};
+    use crate::ledger::event::Transaction;
     use crate::plan::{Death, DiskOperation};
     use groundhog_engine::host::disk::DiskErrorKind;
     use groundhog_engine::streams::window::VerdictKind;
+    use groundhog_engine::units::WallMs;
 
     fn ledger() -> Ledger<Markers> {
         Ledger::over(Markers::new(&Ledger::setting()))
@@ -179,6 +194,31 @@ mod tests {
     fn a_record_has_its_marker_once_a_later_batch_was_durable() {
         assert_eq!((unmarked_after(0, false), unmarked_after(1, false)), (0, 1));
         assert_eq!((unmarked_after(1, true), unmarked_after(4, true)), (0, 1));
+    }
+
+    /// Node 3 has admitted a stream that is spent after 4,000 ms, read its clock at a later admission, admitted these of the
+    /// same stream and then `later` messages of another; and holds the stream's record without its marker.
+    fn unmarked_at(clock: u64, again: bool, later: u64) -> usize {
+        let mut ledger = ledger();
+        ledger.admitted(3, &brief(1, 3, 1), HONEST, VerdictKind::First);
+        admitted(&mut ledger, 2, 0);
+        ledger.clock_shows(clock);
+        if again {
+            let again = Transaction { expires: WallMs(50_000), ..brief(1, 3, 2) };
+            ledger.admitted(3, &again, HONEST, VerdictKind::First);
+        }
+        (1..=later).for_each(|sequence| admitted(&mut ledger, 2, sequence));
+        let image = Image::Brief(1, (1, 3), vec![(1, 1)]);
+        ledger.view.visible(3, record_of(&brief(1, 3, 1)), image, false);
+        ledger.died_unopened(3, Death::Power);
+        ledger.finish().len()
+    }
+
+    #[test]
+    fn a_record_that_may_be_retired_stands_unmarked_until_it_begins_anew_and_is_marked() {
+        assert_eq!((unmarked_at(4_000, false, 1), unmarked_at(4_001, false, 1)), (1, 0));
+        assert_eq!((unmarked_at(4_000, true, 0), unmarked_at(4_001, true, 0)), (1, 0));
+        assert_eq!(unmarked_at(4_001, true, 1), 1, "a later batch was durable");
     }
 
     #[test]

@@ -33,6 +33,7 @@ pub mod excuses;
 pub mod fail_closed;
 pub mod honest;
 pub mod lease;
+pub mod lifespan;
 pub mod markers;
 pub mod names;
 pub mod no_panic;

@@ -66,6 +66,8 @@ kinds! {
     EngineBatchDurable = 37, "batch-durable";
     EngineBatchFailed = 38, "batch-failed";
     EngineCallerGone = 39, "caller-gone";
+    EngineRetired = 40, "retire";
+    EngineBoundMet = 41, "bound-met";
 }
 
 /// How many numbers a kind may have: every kind's number is below this.
@@ -112,6 +114,8 @@ impl EventKind {
                 EngineEvent::BatchDurable { .. } => Self::EngineBatchDurable,
                 EngineEvent::BatchFailed { .. } => Self::EngineBatchFailed,
                 EngineEvent::CallerGone { .. } => Self::EngineCallerGone,
+                EngineEvent::Retired { .. } => Self::EngineRetired,
+                EngineEvent::BoundMet { .. } => Self::EngineBoundMet,
             },
         }
     }

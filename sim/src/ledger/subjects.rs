@@ -162,7 +162,13 @@ impl Engine {
             | EngineEvent::BatchFailed { batch, .. } => {
                 found.extend(self.batches.get(&batch).into_iter().flatten());
             }
-            EngineEvent::Opened { .. } => {}
+            EngineEvent::Retired { stream, record, staged, .. } => {
+                let Some(stream) = named(stream, account_of) else { return };
+                found.push(stream);
+                self.records.insert(record, stream);
+                self.batches.entry(staged).or_default().push(stream);
+            }
+            EngineEvent::Opened { .. } | EngineEvent::BoundMet { .. } => {}
         }
     }
 }

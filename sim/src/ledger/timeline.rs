@@ -251,6 +251,11 @@ impl Timeline {
                 write!(out, "batch {}, {undone} undone, state {a:02x}{b:02x}{c:02x}", batch.0)
             }
             EngineEvent::CallerGone { transition } => write!(out, "{}", transition.0),
+            EngineEvent::Retired { stream, introducer, spent, staged, .. } => {
+                self.stream(out, stream)?;
+                write!(out, " of {introducer}, spent after {spent}, batch {}", staged.0)
+            }
+            EngineEvent::BoundMet { introducer, bound, .. } => write!(out, "{introducer}: {bound}"),
         }
     }
 

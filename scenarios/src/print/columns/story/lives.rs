@@ -121,6 +121,16 @@ impl Story {
             EngineEvent::Transition { stream, decision, staged, .. } => {
                 self.decided(line, node, stream.class, &decision, staged);
             }
+            EngineEvent::Retired { staged: BatchNumber(batch), .. } => {
+                let stream = line
+                    .streams
+                    .first()
+                    .map_or_else(String::new, |of| format!(" n{} {}", of.origin.0, of.class));
+                self.words(at, node, Mark::Plain, format!("retires{stream}, batch {batch}"));
+            }
+            EngineEvent::BoundMet { introducer, bound, .. } => {
+                self.words(at, node, Mark::Wrong, format!("{introducer}: {bound}"));
+            }
             // What a caller got is told by the world, which saw it.
             EngineEvent::Released { .. } | EngineEvent::CallerGone { .. } => self.grown(at),
         }
