@@ -10,6 +10,7 @@ pub mod key;
 pub mod lanes;
 pub mod message;
 pub mod payload;
+pub mod quota;
 pub mod record;
 mod state_digest;
 mod tables;
