@@ -8,6 +8,7 @@ pub mod evidence;
 mod fixtures;
 pub mod key;
 pub mod lanes;
+pub mod link_local;
 pub mod message;
 pub mod payload;
 pub mod quota;

@@ -254,8 +254,8 @@ impl OriginQuota {
         self.lanes[lane.index()].len()
     }
 
-    /// Every record as [`encode_record`] writes it, in no order that means anything.
-    pub(super) fn encoded(&self) -> impl Iterator<Item = Vec<u8>> {
+    /// Every record as [`encode_record`] writes it, for a digest; their order means nothing.
+    pub fn encoded(&self) -> impl Iterator<Item = Vec<u8>> {
         self.lanes.iter().flat_map(Lane::iter).map(|(key, buckets)| {
             encode_record(key, buckets.last_refill, buckets.messages.0, buckets.bytes.0)
         })
