@@ -13,6 +13,7 @@ pub mod message;
 pub mod payload;
 pub mod quota;
 pub mod record;
+pub mod references;
 mod state_digest;
 mod tables;
 pub mod transaction;
