@@ -1,6 +1,7 @@
 //! Destination-scoped streams: a retained destination dispatches an exact signed transaction at most once, across
 //! crashes (seed 000).
 
+pub mod chunks;
 mod engine;
 mod error;
 pub mod evidence;
