@@ -3,8 +3,10 @@
 //! Promise: observing is write-only. Nothing an engine does depends on whether anybody listens.
 
 use crate::streams::key::{StreamKey, Table};
+use crate::streams::record::Introducer;
+use crate::streams::slots::CapacityBound;
 use crate::streams::window::VerdictKind;
-use crate::units::Sequence;
+use crate::units::{Sequence, WallMs};
 use std::fmt;
 
 /// A record's name: the first 20 bytes of SHA-256 of its storage key (decision 10). Its file's name is this in hex.
@@ -177,6 +179,31 @@ pub enum EngineEvent<'a> {
         decision: Decision,
         /// The batch that it staged its record into; `None` when it wrote nothing.
         staged: Option<BatchNumber>,
+    },
+    /// A transition retires a stream, which is spent: its record is removed with the transition's batch. Reported before
+    /// the transition itself.
+    Retired {
+        /// The transition.
+        transition: TransitionNumber,
+        /// The stream.
+        stream: &'a StreamKey,
+        /// Its record.
+        record: RecordName,
+        /// Whom it was charged to.
+        introducer: Introducer,
+        /// The last instant at which anything that it admitted could be delivered.
+        spent: WallMs,
+        /// The batch that removes its record.
+        staged: BatchNumber,
+    },
+    /// A transition refuses a new stream at a bound. Reported before the transition itself.
+    BoundMet {
+        /// The transition.
+        transition: TransitionNumber,
+        /// Whom the stream would have been charged to.
+        introducer: Introducer,
+        /// The bound.
+        bound: CapacityBound,
     },
     /// A result is returned to its caller now.
     Released {

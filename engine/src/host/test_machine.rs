@@ -8,11 +8,13 @@ use super::disk::{DirectoryEntry, DiskAnswer, DiskError, DiskErrorKind, DiskPath
 use super::observe::{BatchNumber, Decision, EngineEvent, Step, TransitionNumber};
 use super::{Host, Machine, Unscheduled, Work};
 use crate::host::observe::RecordName;
+use crate::streams::record::Introducer;
+use crate::streams::slots::CapacityBound;
 use crate::units::{MonotonicNs, WallMs};
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 use tokio::sync::watch;
@@ -28,6 +30,8 @@ pub(crate) enum Seen {
     CallerGone(TransitionNumber),
     Opened(u32, u32),
     Transition(TransitionNumber, RecordName, Decision, Option<BatchNumber>),
+    Retired(TransitionNumber, RecordName, BatchNumber),
+    BoundMet(TransitionNumber, Introducer, CapacityBound),
 }
 
 /// An operation to fail, with or without its effect.
@@ -65,6 +69,8 @@ struct Disk {
     /// Operations to fail, each once.
     failures: Vec<Failure>,
     tasks: Vec<tokio::task::AbortHandle>,
+    /// Operations that still happen before the machine stands still; `None` where it goes on.
+    left: Option<u32>,
 }
 
 /// See the module.
@@ -72,12 +78,18 @@ pub(crate) struct TestMachine {
     disk: Mutex<Disk>,
     hold: watch::Sender<Option<&'static str>>,
     going_down: AtomicBool,
+    wall_ms: AtomicU64,
 }
 
 impl TestMachine {
     pub(crate) fn new() -> Arc<Self> {
         let (hold, _) = watch::channel(None);
-        Arc::new(Self { disk: Mutex::default(), hold, going_down: AtomicBool::new(false) })
+        Arc::new(Self {
+            disk: Mutex::default(),
+            hold,
+            going_down: AtomicBool::new(false),
+            wall_ms: AtomicU64::new(0),
+        })
     }
 
     pub(crate) fn host(self: &Arc<Self>) -> Host {
@@ -86,6 +98,11 @@ impl TestMachine {
 
     fn locked(&self) -> MutexGuard<'_, Disk> {
         self.disk.lock().expect("no test panics while it holds the disk")
+    }
+
+    /// The wall clock says this from now on.
+    pub(crate) fn set_wall(&self, now: WallMs) {
+        self.wall_ms.store(now.0, Ordering::SeqCst);
     }
 
     /// From now on operations of this verb begin and do not end.
@@ -116,6 +133,12 @@ impl TestMachine {
         self.locked().failures.push(Failure { verb, on, kind, after_effect: true });
     }
 
+    /// The next `operations` operations still happen; the last of them is never answered, and no other begins, until the
+    /// process dies.
+    pub(crate) fn stand_still_after(&self, operations: u32) {
+        self.locked().left = Some(operations);
+    }
+
     /// Takes one failure back that has not happened; `false` where none is left.
     pub(crate) fn take_failure(&self) -> bool {
         self.locked().failures.pop().is_some()
@@ -127,6 +150,7 @@ impl TestMachine {
         let tasks = std::mem::take(&mut disk.tasks);
         disk.handles.clear();
         disk.locked.clear();
+        disk.left = None;
         drop(disk);
         tasks.iter().for_each(tokio::task::AbortHandle::abort);
     }
@@ -292,7 +316,7 @@ impl Disk {
 
 impl Machine for TestMachine {
     fn wall_now(&self) -> WallMs {
-        WallMs(0)
+        WallMs(self.wall_ms.load(Ordering::SeqCst))
     }
 
     fn monotonic_now(&self) -> MonotonicNs {
@@ -315,6 +339,17 @@ impl Machine for TestMachine {
     fn disk(&self, request: DiskRequest) -> BoxFuture<'static, Result<DiskAnswer, DiskError>> {
         let mut disk = self.locked();
         let verb = disk.describe(&request).0;
+        match &mut disk.left {
+            None => {}
+            Some(0) => return Box::pin(std::future::pending()),
+            Some(left) => {
+                *left -= 1;
+                if *left == 0 {
+                    let _never_told = disk.perform(request);
+                    return Box::pin(std::future::pending());
+                }
+            }
+        }
         let answer = disk.perform(request);
         let mut held = self.hold.subscribe();
         Box::pin(async move {
@@ -349,6 +384,12 @@ impl Machine for TestMachine {
             EngineEvent::Opened { restored, unrestorable, .. } => Seen::Opened(restored, unrestorable),
             EngineEvent::Transition { transition, record, decision, staged, .. } => {
                 Seen::Transition(transition, record, decision, staged)
+            }
+            EngineEvent::Retired { transition, record, staged, .. } => {
+                Seen::Retired(transition, record, staged)
+            }
+            EngineEvent::BoundMet { transition, introducer, bound } => {
+                Seen::BoundMet(transition, introducer, bound)
             }
         };
         self.locked().seen.push(seen);

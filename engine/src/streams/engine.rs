@@ -3,39 +3,34 @@
 //! Promise: a reservation or an admission takes effect at the call, in the order of the calls, and its result is returned
 //! once everything that it was computed from is durable. Dropping the future abandons the wait and nothing else.
 
-use super::error::{AdmitError, OpenError, Refusal, ReserveError};
-use super::evidence::ForkEvidence;
+use super::error::{AdmitError, OpenError, Refusal};
 use super::key::{Class, NetworkId, StreamKey, Table};
 use super::record::Introducer;
+use super::slots::{Charges, DEFAULT_SUCCESSORS, NoFreeSlot, Occupancy, SlotBounds, SlotLease};
+use super::spent::spent_by;
 use super::state_digest::StateDigest;
-use super::tables::{Arriving, Counters, Decided, NotReserved, Tables, Unrestorable};
-use super::transaction::Transaction;
+use super::tables::{Arriving, Bounds, Counters, Decided, NotAdmitted, Retired, Tables, Unrestorable};
 use super::verify::{Verified, stream_key};
-use super::window::{Digest, Verdict, VerdictKind};
-use crate::commit::{GroupCommit, Staging, Ticket};
+use super::waits::{Admission, Admitting, Judged, Reserving, Started};
+use super::window::Verdict;
+use crate::commit::{GroupCommit, Staging};
 use crate::flaws::{Flaw, Flaws};
 use crate::host::Host;
 use crate::host::disk::DiskPath;
 use crate::host::observe::{EngineEvent, RecordName};
 use crate::identity::Did;
-use crate::identity::delegation::{CLOCK_TOLERANCE_MS, Signer};
+use crate::identity::delegation::Signer;
 use crate::identity::signing::Crypto;
-use crate::reserve::Reserved;
 use crate::store::{self, FileStore, Scan, StoreConfig};
-use crate::units::{Sequence, WallMs};
+use crate::units::WallMs;
 use std::num::NonZeroU64;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
 
 /// The most streams in each table (seed 000, Persistence and bounds).
 pub const STREAM_CAPACITY: usize = 16_384;
 
 /// Sequences that a written lease covers at least (seed 000, Persistence and bounds).
 pub const SEQUENCE_LEASE: NonZeroU64 = NonZeroU64::new(64).unwrap();
-
-/// The longest time that mail may wait in a relay inbox, in milliseconds: seven days (decision 5).
-pub const RELAY_INBOX_MAX_MS: u64 = 604_800_000;
 
 /// Where the tables are kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,6 +57,8 @@ pub struct StreamsConfig {
     pub storage: Storage,
     /// The most streams in each table, the set U counted in both.
     pub capacity: usize,
+    /// Connection slots, and the most streams that each introducer may have in the receiver's table.
+    pub slots: SlotBounds,
     /// The known-bad behaviours asked for.
     pub flaws: Flaws,
 }
@@ -76,6 +73,7 @@ impl StreamsConfig {
             crypto: Crypto::Ed25519,
             storage: Storage::Authoritative { capacity_bytes: store::CAPACITY_BYTES },
             capacity: STREAM_CAPACITY,
+            slots: SlotBounds::for_successors(DEFAULT_SUCCESSORS),
             flaws: Flaws::NONE,
         }
     }
@@ -90,22 +88,12 @@ pub struct Arrival<'a> {
     pub witness: &'a Arc<Signer>,
 }
 
-/// Sequences `first..=last` of a stream, covered by a durable lease.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reservation {
-    /// The stream.
-    pub stream: StreamKey,
-    /// The first sequence.
-    pub first: Sequence,
-    /// The last sequence.
-    pub last: Sequence,
-}
-
 /// The streams of one node. Cheap to clone; the store is given up with the last clone.
 #[derive(Clone, Debug)]
 pub struct Streams {
     host: Host,
     config: StreamsConfig,
+    occupancy: Occupancy,
     commit: Option<GroupCommit<Tables>>,
 }
 
@@ -116,13 +104,15 @@ impl Streams {
     /// # Errors
     /// [`OpenError`]; another open begins again.
     pub async fn open(host: &Host, root: DiskPath, config: StreamsConfig) -> Result<Self, OpenError> {
+        let occupancy = Occupancy::new(config.slots.slots);
         let Storage::Authoritative { capacity_bytes } = config.storage else {
-            return Ok(Self { host: host.clone(), config, commit: None });
+            return Ok(Self { host: host.clone(), config, occupancy, commit: None });
         };
         let flaws = config.flaws;
         let (store, scan) = FileStore::open(host, root, StoreConfig { capacity_bytes, flaws }).await?;
         let scan = if flaws.has(Flaw::MemoryStoreAfterRestart) { Scan::default() } else { scan };
-        let mut tables = Tables::new(config.capacity, SEQUENCE_LEASE, flaws);
+        let bounds = Bounds { capacity: config.capacity, slots: config.slots, lease_block: SEQUENCE_LEASE };
+        let mut tables = Tables::new(bounds, flaws);
         let restored = tables.restore(scan);
         host.observe(EngineEvent::Opened {
             restored: u32::try_from(restored.len()).unwrap_or(u32::MAX),
@@ -130,7 +120,7 @@ impl Streams {
             next_batch: store.next_batch(),
         });
         let commit = GroupCommit::open(host, store, tables, restored, flaws)?;
-        Ok(Self { host: host.clone(), config, commit: Some(commit) })
+        Ok(Self { host: host.clone(), config, occupancy, commit: Some(commit) })
     }
 
     /// Reserves `count` sequences for what `signer` sends to `destination` in `class`.
@@ -160,22 +150,23 @@ impl Streams {
             stream: &stream,
             sequence,
             digest: verified.digest(),
-            spent: spent(transaction),
+            spent: spent_by(transaction, self.config.flaws),
             introducer: arrival.introducer,
+            now: WallMs::default(),
         };
         let ticket = self.transact(|tables, staging| {
+            let arriving = Arriving { now: self.host.wall_now(), ..arriving };
+            self.report_retired(&tables.sweep(&arriving, staging), staging);
             let decided = tables.admit(&arriving, staging);
             record = Some(decided.record);
+            self.report_bound(&decided.result, staging);
             self.report(Table::Receiver, &stream, &decided, staging);
             decided.result.map(|verdict| Judged::new(verdict, verified, arrival.witness, &self.config))
         });
         Admitting { stream, sequence, record, state: Admission::Judged(ticket) }
     }
 
-    fn transact<T>(
-        &self,
-        run: impl FnOnce(&mut Tables, &mut Staging<'_, Tables>) -> T,
-    ) -> Result<Ticket<T>, Option<Refusal>> {
+    fn transact<T>(&self, run: impl FnOnce(&mut Tables, &mut Staging<'_, Tables>) -> T) -> Started<T> {
         let commit = self.commit.as_ref().ok_or(Some(Refusal::StorageUnavailable))?;
         commit.transact(run).map_err(|unscheduled| Some(unscheduled.into()))
     }
@@ -190,6 +181,49 @@ impl Streams {
         let Decided { record, decision, staged, .. } = *decided;
         let transition = staging.transition();
         self.host.observe(EngineEvent::Transition { transition, stream, table, record, decision, staged });
+    }
+
+    fn report_retired(&self, retired: &[Retired], staging: &Staging<'_, Tables>) {
+        for Retired { stream, record, introducer, spent } in retired {
+            self.host.observe(EngineEvent::Retired {
+                transition: staging.transition(),
+                stream,
+                record: *record,
+                introducer: *introducer,
+                spent: *spent,
+                staged: staging.batch(),
+            });
+        }
+    }
+
+    fn report_bound(&self, result: &Result<Verdict, NotAdmitted>, staging: &Staging<'_, Tables>) {
+        let Err(NotAdmitted::Refused(Refusal::StreamCapacityExceeded { introducer, bound, .. })) = *result
+        else {
+            return;
+        };
+        let transition = staging.transition();
+        self.host.observe(EngineEvent::BoundMet { transition, introducer, bound });
+    }
+
+    /// A connection to `peer` is admitted: it takes the cleanest free slot, and keeps it for as long as it keeps the lease.
+    /// What it delivers is admitted under [`Introducer::Slot`] of that slot.
+    ///
+    /// # Errors
+    /// [`NoFreeSlot`]: the connection is not to be admitted.
+    pub fn connected(&self, peer: Did) -> Result<SlotLease, NoFreeSlot> {
+        self.occupancy.take(peer, || self.charges().slots().to_vec())
+    }
+
+    /// How many streams each introducer has, staged ones included.
+    #[must_use]
+    pub fn charges(&self) -> Charges {
+        self.read(|tables| tables.charges().clone()).unwrap_or_else(|| Charges::new(self.config.slots))
+    }
+
+    /// Whom a retained stream is charged to.
+    #[must_use]
+    pub fn introducer(&self, stream: &StreamKey) -> Option<Introducer> {
+        self.read(|tables| tables.introducer(stream)).flatten()
     }
 
     /// What was counted since the open.
@@ -229,141 +263,6 @@ impl Streams {
 
     fn read<T>(&self, look: impl FnOnce(&Tables) -> T) -> Option<T> {
         self.commit.as_ref().map(|commit| commit.read(look))
-    }
-}
-
-/// When a transaction can no longer be delivered, by a clock up to the tolerance behind: after its lifetime, and for
-/// application traffic after the time that mail may wait in a relay inbox (decision 5).
-#[must_use]
-pub fn spent(transaction: &Transaction) -> WallMs {
-    let spent = transaction.expires().plus_ms(CLOCK_TOLERANCE_MS);
-    match transaction.class() {
-        Class::Application => spent.plus_ms(RELAY_INBOX_MAX_MS + CLOCK_TOLERANCE_MS),
-        Class::Control | Class::Storage | Class::E2e => spent,
-    }
-}
-
-/// A ticket, or why there is none; taken out when it is told.
-type Started<T> = Result<Ticket<T>, Option<Refusal>>;
-
-fn poll_started<T>(started: &mut Started<T>, context: &mut Context<'_>) -> Poll<Result<T, Refusal>> {
-    match started {
-        Ok(ticket) => Pin::new(ticket).poll(context).map_err(Refusal::from),
-        Err(refusal) => Poll::Ready(Err(refusal.take().expect("polled after it gave its result"))),
-    }
-}
-
-/// The wait for a reservation, which has taken effect already.
-#[must_use = "a reservation that nobody waits for skips its sequences"]
-#[derive(Debug)]
-pub struct Reserving {
-    stream: StreamKey,
-    ticket: Started<Result<Reserved, NotReserved>>,
-}
-
-impl Future for Reserving {
-    type Output = Result<Reservation, ReserveError>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let stream = self.stream;
-        Poll::Ready(match ready!(poll_started(&mut self.ticket, context))? {
-            Ok(Reserved { first, last, .. }) => {
-                Ok(Reservation { stream, first: Sequence(first), last: Sequence(last) })
-            }
-            Err(NotReserved::Exhausted(exhausted)) => {
-                Err(ReserveError::SequenceExhausted { stream, count: exhausted.count })
-            }
-            Err(NotReserved::Refused(refusal)) => Err(refusal.into()),
-        })
-    }
-}
-
-/// A verdict that waits for its release; a fork with what its evidence needs.
-#[derive(Debug)]
-enum Judged {
-    Dispatches(VerdictKind),
-    Replay,
-    Stale(Sequence),
-    Fork(Box<Witnessed>),
-}
-
-/// A fork before it is signed, which is not done under the lock.
-#[derive(Debug)]
-struct Witnessed {
-    accepted: Digest,
-    incoming: Transaction,
-    at: WallMs,
-    witness: Arc<Signer>,
-    network_id: NetworkId,
-    crypto: Crypto,
-}
-
-impl Judged {
-    fn new(verdict: Verdict, verified: &Verified, witness: &Arc<Signer>, config: &StreamsConfig) -> Self {
-        match verdict {
-            Verdict::First | Verdict::Advance | Verdict::Late => Judged::Dispatches(verdict.kind()),
-            Verdict::Replay => Judged::Replay,
-            Verdict::Stale { retained_min } => Judged::Stale(retained_min),
-            Verdict::Fork { accepted, .. } => Judged::Fork(Box::new(Witnessed {
-                accepted,
-                incoming: verified.transaction().clone(),
-                at: verified.at(),
-                witness: Arc::clone(witness),
-                network_id: config.network_id,
-                crypto: config.crypto,
-            })),
-        }
-    }
-}
-
-impl Witnessed {
-    fn sign(self) -> ForkEvidence {
-        let Self { accepted, incoming, at, witness, network_id, crypto } = self;
-        ForkEvidence::sign(accepted, incoming, at, &witness, network_id, crypto)
-    }
-}
-
-#[derive(Debug)]
-enum Admission {
-    Relayed(Option<AdmitError>),
-    Judged(Started<Result<Judged, Refusal>>),
-}
-
-/// The wait for an admission, which has taken effect already. Gives `First`, `Advance` or `Late`.
-#[must_use = "an admission that nobody waits for loses its transaction"]
-#[derive(Debug)]
-pub struct Admitting {
-    stream: StreamKey,
-    sequence: Sequence,
-    record: Option<RecordName>,
-    state: Admission,
-}
-
-impl Admitting {
-    /// The record of the transaction's stream; `None` when the tables were not asked.
-    #[must_use]
-    pub const fn record(&self) -> Option<RecordName> {
-        self.record
-    }
-}
-
-impl Future for Admitting {
-    type Output = Result<VerdictKind, AdmitError>;
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let judged = match &mut self.state {
-            Admission::Relayed(refused) => {
-                return Poll::Ready(Err(refused.take().expect("polled after it gave its result")));
-            }
-            Admission::Judged(started) => ready!(poll_started(started, context))?,
-        };
-        let (stream, sequence) = (self.stream, self.sequence);
-        Poll::Ready(match judged? {
-            Judged::Dispatches(verdict) => Ok(verdict),
-            Judged::Replay => Err(AdmitError::Replay { stream, sequence }),
-            Judged::Stale(retained_min) => Err(AdmitError::Stale { stream, sequence, retained_min }),
-            Judged::Fork(found) => Err(AdmitError::Fork { stream, evidence: Box::new(found.sign()) }),
-        })
     }
 }
 

@@ -3,13 +3,15 @@
 //! Promise: every refusal names its stream and the limit or finding behind it, and has one name in kebab case.
 
 use super::evidence::ForkEvidence;
-use super::key::{StreamKey, Table};
+use super::key::StreamKey;
+use super::record::Introducer;
+use super::slots::CapacityBound;
 use crate::commit::CommitError;
 use crate::host::Unscheduled;
 use crate::host::observe::RecordName;
 use crate::identity::Did;
 use crate::store;
-use crate::units::Sequence;
+use crate::units::{Sequence, WallMs};
 
 /// Why neither a reservation nor an admission can be judged or kept.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,15 +29,23 @@ pub enum Refusal {
         /// Its record.
         record: RecordName,
     },
-    /// The table is full, and the stream is new. Streams in it go on.
-    #[error("the {table:?} table is at its bound of {capacity} streams: {stream} is new and refused")]
+    /// The stream is new, and who introduced it is at a bound. Streams in the table go on.
+    #[error("{stream} is new, and {introducer} may bring no more: it has met {bound}")]
     StreamCapacityExceeded {
-        /// The table.
-        table: Table,
-        /// Its bound.
-        capacity: usize,
         /// The new stream.
         stream: StreamKey,
+        /// Whom it would be charged to.
+        introducer: Introducer,
+        /// Which bound.
+        bound: CapacityBound,
+    },
+    /// The stream is new, and this node's own table is full. Streams in it go on.
+    #[error("the sender's table is at its bound of {capacity} streams: {stream} is new and refused")]
+    SenderTableFull {
+        /// The new stream.
+        stream: StreamKey,
+        /// The table's bound.
+        capacity: usize,
     },
     /// The result is not durable: see [`CommitError`].
     #[error(transparent)]
@@ -52,7 +62,9 @@ impl Refusal {
         match self {
             Refusal::StorageUnavailable => "storage-unavailable",
             Refusal::StreamUnavailable { .. } => "stream-unavailable",
-            Refusal::StreamCapacityExceeded { .. } => "stream-capacity-exceeded",
+            Refusal::StreamCapacityExceeded { .. } | Refusal::SenderTableFull { .. } => {
+                "stream-capacity-exceeded"
+            }
             Refusal::Commit(CommitError::Failed(_)) => "persistence",
             Refusal::Commit(CommitError::Overloaded { .. }) => "overloaded",
             Refusal::Commit(CommitError::Unscheduled) | Refusal::Unscheduled(_) => "unscheduled",
@@ -116,6 +128,19 @@ pub enum AdmitError {
         /// The lowest sequence that is still judged.
         retained_min: Sequence,
     },
+    /// It is too late for the transaction: no clock within the tolerance lets it be delivered any more, and its stream may be
+    /// forgotten. Met by what was verified in time and came to its admission long after.
+    #[error("{stream} at {sequence} was spent after {spent}, and it is {now}")]
+    Spent {
+        /// The stream.
+        stream: StreamKey,
+        /// The sequence.
+        sequence: Sequence,
+        /// The last instant at which it could be delivered.
+        spent: WallMs,
+        /// This node's clock.
+        now: WallMs,
+    },
     /// This node is not the transaction's destination: it relays, and its tables do not change.
     #[error("the transaction is for {destination}, and this node is {account}")]
     NotDestination {
@@ -137,6 +162,7 @@ impl AdmitError {
             AdmitError::Replay { .. } => "replay",
             AdmitError::Fork { .. } => "fork",
             AdmitError::Stale { .. } => "stale",
+            AdmitError::Spent { .. } => "spent",
             AdmitError::NotDestination { .. } => "not-destination",
             AdmitError::Refused(refusal) => refusal.id(),
         }

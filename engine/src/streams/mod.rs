@@ -15,17 +15,19 @@ pub mod payload;
 pub mod quota;
 pub mod record;
 pub mod references;
+pub mod slots;
+mod spent;
 mod state_digest;
 mod tables;
 pub mod transaction;
 pub mod verify;
+mod waits;
 pub mod window;
 pub mod wire;
 
-pub use engine::{
-    Admitting, Arrival, RELAY_INBOX_MAX_MS, Reservation, Reserving, SEQUENCE_LEASE, STREAM_CAPACITY, Storage,
-    Streams, StreamsConfig, spent,
-};
+pub use engine::{Arrival, SEQUENCE_LEASE, STREAM_CAPACITY, Storage, Streams, StreamsConfig};
 pub use error::{AdmitError, OpenError, Refusal, ReserveError};
+pub use spent::{RELAY_INBOX_MAX_MS, spent};
 pub use state_digest::StateDigest;
-pub use tables::{Counters, Unrestorable};
+pub use tables::{Counters, RefusedByBound, SWEPT_AT_A_TIME, Unrestorable};
+pub use waits::{Admitting, Reservation, Reserving};

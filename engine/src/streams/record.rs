@@ -4,11 +4,13 @@
 //! whole, or holds no valid window, is an error that says why.
 
 use super::key::{StreamKey, Table};
+use super::slots::SlotIndex;
 use super::window::{Digest, InvalidWindow, WINDOW_SLOTS, Window};
 use super::wire::{put_did, put_number};
 use crate::units::{Sequence, WallMs};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 use std::sync::Arc;
 
 /// How every storage key begins. Of the seed's length, so that its sizes hold.
@@ -46,11 +48,21 @@ pub const RECEIVER_RECORD_MAX_BYTES: usize = 2
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Introducer {
     /// The slot of the authenticated connection that delivered its first transaction.
-    Slot(u16),
+    Slot(SlotIndex),
     /// Mail out of this node's own relay inbox.
     Inbox,
     /// This node itself, for out-of-band connection signalling.
     Own,
+}
+
+impl fmt::Display for Introducer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Introducer::Slot(slot) => slot.fmt(f),
+            Introducer::Inbox => f.write_str("the inbox"),
+            Introducer::Own => f.write_str("this node itself"),
+        }
+    }
 }
 
 /// One delivery of mail that is admitted and not yet taken.
@@ -219,7 +231,7 @@ pub fn encode_receiver(
     match introducer {
         Introducer::Slot(slot) => {
             out.push(0);
-            put_number(&mut out, u64::from(slot));
+            put_number(&mut out, u64::from(slot.get()));
         }
         Introducer::Inbox => out.push(1),
         Introducer::Own => out.push(2),

@@ -35,7 +35,14 @@ fn the_sizes_are_the_seeds() {
     assert_eq!(postcard::to_allocvec(&u128::MAX).unwrap().len(), 19);
 
     let empty = |window: &Window| {
-        encode_receiver(&widest_key(), window, &[], Introducer::Slot(u16::MAX), WallMs(u64::MAX)).len()
+        encode_receiver(
+            &widest_key(),
+            window,
+            &[],
+            Introducer::Slot(SlotIndex::new(u16::MAX)),
+            WallMs(u64::MAX),
+        )
+        .len()
     };
     let one_slot = Window::first(Sequence(u64::MAX), [1; 32]);
     assert_eq!(empty(&full_window()) - empty(&one_slot), 31 * 32);
@@ -46,7 +53,13 @@ fn the_sizes_are_the_seeds() {
     let entry = CustodyEntry { sequence: Sequence(u64::MAX), digest: [3; 32], spent: WallMs(u64::MAX) };
     let with = |count| {
         let custody = vec![entry; count];
-        encode_receiver(&widest_key(), &full_window(), &custody, Introducer::Slot(u16::MAX), WallMs(u64::MAX))
+        encode_receiver(
+            &widest_key(),
+            &full_window(),
+            &custody,
+            Introducer::Slot(SlotIndex::new(u16::MAX)),
+            WallMs(u64::MAX),
+        )
     };
     assert_eq!(with(1).len() - with(0).len(), 61 - INSTANT_SLACK_BYTES);
     assert_eq!(CUSTODY_ENTRY_MAX_BYTES, 61);
@@ -130,7 +143,11 @@ fn keys() -> impl Strategy<Value = StreamKey> {
 }
 
 fn introducers() -> impl Strategy<Value = Introducer> {
-    prop_oneof![any::<u16>().prop_map(Introducer::Slot), Just(Introducer::Inbox), Just(Introducer::Own)]
+    prop_oneof![
+        any::<u16>().prop_map(|slot| Introducer::Slot(SlotIndex::new(slot))),
+        Just(Introducer::Inbox),
+        Just(Introducer::Own)
+    ]
 }
 
 proptest! {

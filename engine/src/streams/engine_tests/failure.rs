@@ -75,7 +75,13 @@ impl Reference {
             let tx = transaction(&signer(*origin, 2), 0, 0);
             let key = *fixtures::verified(tx.clone(), Flaws::NONE).stream();
             let window = window.as_ref().expect("a window");
-            digest.add(&record::encode_receiver(&key, window, &[], Introducer::Slot(3), spent(&tx)));
+            digest.add(&record::encode_receiver(
+                &key,
+                window,
+                &[],
+                Introducer::Slot(SlotIndex::new(3)),
+                spent(&tx),
+            ));
         }
         for (origin, counter) in &self.leases {
             let origin = signer(*origin, 2).account();

@@ -7,11 +7,19 @@ mod failure;
 mod flaws;
 mod native;
 mod reservation;
+mod retirement;
+mod slots;
 
 use super::*;
 use crate::host::observe::Decision;
 use crate::host::test_machine::{Seen, TestMachine};
+use crate::streams::error::ReserveError;
 use crate::streams::fixtures::{self, receiver, signer, transaction};
+use crate::streams::slots::SlotIndex;
+use crate::streams::spent::spent;
+use crate::streams::transaction::Transaction;
+use crate::streams::window::VerdictKind;
+use crate::units::Sequence;
 use futures_util::FutureExt;
 
 /// One node, life after life on one disk.
@@ -36,6 +44,11 @@ impl Node {
         Self { machine, config, streams }
     }
 
+    /// The wall clock says this from now on.
+    fn at(&self, now: WallMs) {
+        self.machine.set_wall(now);
+    }
+
     /// The process dies and starts again.
     async fn restart(&mut self) {
         self.machine.crash();
@@ -43,7 +56,11 @@ impl Node {
     }
 
     fn admit(&self, transaction: Transaction) -> Admitting {
-        let arrival = Arrival { introducer: Introducer::Slot(3), witness: &receiver() };
+        self.admit_by(Introducer::Slot(SlotIndex::new(3)), transaction)
+    }
+
+    fn admit_by(&self, introducer: Introducer, transaction: Transaction) -> Admitting {
+        let arrival = Arrival { introducer, witness: &receiver() };
         self.streams.admit(&fixtures::verified(transaction, self.config.flaws), arrival)
     }
 
@@ -62,6 +79,13 @@ impl Node {
     async fn reserved(&self, count: u64) -> (u64, u64) {
         let reservation = self.reserve(count).await.unwrap();
         (reservation.first.0, reservation.last.0)
+    }
+}
+
+/// Lets every task run until nothing moves any more.
+async fn settle() {
+    for _ in 0..400 {
+        tokio::task::yield_now().await;
     }
 }
 

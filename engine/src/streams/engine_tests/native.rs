@@ -1,7 +1,10 @@
 //! The same over real files: what one process made durable, the next one finds.
 
 use super::*;
+use crate::host::Machine;
 use crate::host::native::NativeMachine;
+use crate::streams::payload::Payload;
+use crate::streams::verify::Verifier;
 
 struct Life {
     /// Dropped last, since the streams stand on it.
@@ -24,9 +27,14 @@ async fn start(directory: &tempfile::TempDir) -> Life {
 }
 
 impl Life {
-    async fn verdict(&self, transaction: Transaction) -> &'static str {
+    /// A transaction that is signed and handed in at `now`.
+    fn admit(&self, origin: &Signer, sequence: u64, content: u8, now: WallMs) -> Admitting {
+        let (me, class) = (receiver().account(), Class::Application);
+        let transaction = fixtures::sign(origin, me, class, sequence, content, (now, 600_000));
+        let payload = Payload::sign(transaction, &signer(1, 2), fixtures::NETWORK, fixtures::CRYPTO);
+        let mut verifier = Verifier::new(fixtures::NETWORK, fixtures::CRYPTO, Flaws::NONE);
         let arrival = Arrival { introducer: Introducer::Own, witness: &receiver() };
-        word(self.streams.admit(&fixtures::verified(transaction, Flaws::NONE), arrival).await)
+        self.streams.admit(&verifier.verify(payload, now).unwrap(), arrival)
     }
 
     async fn sequence(&self) -> u64 {
@@ -42,31 +50,26 @@ async fn a_restart_over_real_files_keeps_windows_and_resumes_after_the_lease() {
     for sequence in 0..5 {
         assert_eq!(life.sequence().await, sequence);
     }
-    let alice = signer(1, 2);
-    assert_eq!(life.verdict(transaction(&alice, 10, 0)).await, "first");
-    assert_eq!(life.verdict(transaction(&alice, 11, 0)).await, "advance");
+    let (alice, now) = (signer(1, 2), life.machine.wall_now());
+    assert_eq!(word(life.admit(&alice, 10, 0, now).await), "first");
+    assert_eq!(word(life.admit(&alice, 11, 0, now).await), "advance");
     let digest = life.streams.state_digest();
     drop(life);
 
     let life = start(&directory).await;
     assert_eq!(life.streams.state_digest(), digest);
     assert_eq!(life.sequence().await, 64);
-    assert_eq!(life.verdict(transaction(&alice, 10, 0)).await, "replay");
-    assert_eq!(life.verdict(transaction(&alice, 11, 1)).await, "fork");
-    assert_eq!(life.verdict(transaction(&alice, 12, 0)).await, "advance");
+    for (sequence, content, verdict) in [(10, 0, "replay"), (11, 1, "fork"), (12, 0, "advance")] {
+        assert_eq!(word(life.admit(&alice, sequence, content, now).await), verdict);
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn admissions_in_flight_together_share_batches_over_real_files() {
     let directory = tempfile::tempdir().unwrap();
     let life = start(&directory).await;
-    let admissions: Vec<_> = (0..64u8)
-        .map(|origin| {
-            let arrival = Arrival { introducer: Introducer::Own, witness: &receiver() };
-            let verified = fixtures::verified(transaction(&signer(origin, 2), 1, 0), Flaws::NONE);
-            life.streams.admit(&verified, arrival)
-        })
-        .collect();
+    let now = life.machine.wall_now();
+    let admissions: Vec<_> = (0..64u8).map(|origin| life.admit(&signer(origin, 2), 1, 0, now)).collect();
     for admitting in admissions {
         assert_eq!(word(admitting.await), "first");
     }

@@ -92,13 +92,10 @@ async fn a_full_sender_table_refuses_new_streams_while_old_ones_go_on() {
         assert_eq!(reserving.await.unwrap().first, Sequence(0));
     }
     let refused = refused.await.unwrap_err();
-    assert!(matches!(
-        refused,
-        ReserveError::Refused(Refusal::StreamCapacityExceeded { table: Table::Sender, capacity: 16_384, .. })
-    ));
+    assert!(matches!(refused, ReserveError::Refused(Refusal::SenderTableFull { capacity: 16_384, .. })));
     assert_eq!(reserve(0).await.unwrap().first, Sequence(1), "an old stream goes on");
     assert_eq!(node.streams.streams(Table::Sender), STREAM_CAPACITY);
-    assert_eq!(node.streams.counters().stream_capacity_exceeded, 1);
+    assert_eq!(node.streams.counters().stream_capacity_exceeded.sender_table, 1);
 }
 
 #[tokio::test]

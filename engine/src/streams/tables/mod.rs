@@ -1,0 +1,275 @@
+//! The tables of one node: the leases it signs under and the windows it admits into.
+//!
+//! Promise: a transition changes memory and stages what it changed, or changes nothing; every staged effect can be taken
+//! back exactly. A stream whose record cannot be believed is never served from it.
+
+mod admit;
+mod reserve;
+mod restore;
+mod state;
+mod sweep;
+
+pub(super) use admit::{Arriving, NotAdmitted};
+pub(super) use reserve::NotReserved;
+pub use restore::Unrestorable;
+pub(super) use sweep::Retired;
+pub use sweep::SWEPT_AT_A_TIME;
+
+use state::Undo;
+
+use super::error::Refusal;
+use super::key::{StreamKey, Table};
+use super::record::{self, CustodyEntry, Introducer};
+use super::slots::{CapacityBound, Charges, SlotBounds, SpentIndex};
+use super::window::Window;
+use crate::commit::Staging;
+use crate::flaws::{Flaw, Flaws};
+use crate::host::observe::{BatchNumber, Decision, RecordName};
+use crate::reserve::Counter;
+use crate::store::name::record_name;
+use crate::units::{Sequence, WallMs};
+use indexmap::IndexMap;
+use rustc_hash::FxBuildHasher;
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+/// One record, as group commit names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct RecordKey {
+    pub(super) name: RecordName,
+    table: Table,
+    stream: StreamKey,
+}
+
+/// New streams refused at each bound.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RefusedByBound {
+    /// At a slot's floor, where there is no pool.
+    pub floor: u64,
+    /// At a slot's fair claim.
+    pub claim: u64,
+    /// At the pool's total.
+    pub pool: u64,
+    /// At the inbox's share.
+    pub inbox: u64,
+    /// At the node's own share.
+    pub self_share: u64,
+    /// At the bound of the receiver's table.
+    pub table: u64,
+    /// At the bound of the sender's table.
+    pub sender_table: u64,
+}
+
+/// What happened to the tables' streams, counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Replays refused.
+    pub replay: u64,
+    /// Forks refused.
+    pub fork: u64,
+    /// Stale transactions refused.
+    pub stale: u64,
+    /// Transactions refused because they were spent when they came to their admission.
+    pub spent: u64,
+    /// Batches that failed.
+    pub persistence_failure: u64,
+    /// Records that did not restore: the size of the set U.
+    pub unrestorable_record: u64,
+    /// Calls refused because their stream's record did not restore.
+    pub unavailable_stream: u64,
+    /// Calls refused because their stream was new and a bound was met.
+    pub stream_capacity_exceeded: RefusedByBound,
+    /// Reservations refused because the sequences would wrap.
+    pub sequence_exhausted: u64,
+    /// Streams retired; those that a failed batch restored are not among them.
+    pub retired: u64,
+}
+
+impl RefusedByBound {
+    fn count(&mut self, bound: CapacityBound) {
+        let counter = match bound {
+            CapacityBound::Floor { .. } => &mut self.floor,
+            CapacityBound::Claim { .. } => &mut self.claim,
+            CapacityBound::Pool { .. } => &mut self.pool,
+            CapacityBound::Inbox { .. } => &mut self.inbox,
+            CapacityBound::SelfShare { .. } => &mut self.self_share,
+            CapacityBound::Table { .. } => &mut self.table,
+        };
+        *counter += 1;
+    }
+}
+
+/// What a stream's record is filed under. The key is kept, since a stream is written again and again.
+pub(super) struct Filed {
+    key: RecordKey,
+    storage_key: Arc<str>,
+}
+
+impl Filed {
+    fn new(table: Table, stream: &StreamKey) -> Self {
+        let storage_key = record::storage_key(table, stream);
+        Self { key: RecordKey { name: record_name(&storage_key), table, stream: *stream }, storage_key }
+    }
+}
+
+struct SenderStream {
+    filed: Filed,
+    counter: Counter,
+}
+
+pub(super) struct ReceiverStream {
+    filed: Filed,
+    window: Window,
+    custody: Vec<CustodyEntry>,
+    introducer: Introducer,
+    spent: WallMs,
+}
+
+/// What one transition did, for its caller and for whoever watches.
+pub(super) struct Decided<T> {
+    pub(super) record: RecordName,
+    pub(super) decision: Decision,
+    pub(super) staged: Option<BatchNumber>,
+    pub(super) result: T,
+}
+
+type Streams<T> = IndexMap<StreamKey, T, FxBuildHasher>;
+
+/// The bounds of both tables.
+#[derive(Clone, Copy)]
+pub(super) struct Bounds {
+    /// Streams of each table, the set U counted in both.
+    pub(super) capacity: usize,
+    /// Streams of each introducer, in the receiver's table.
+    pub(super) slots: SlotBounds,
+    /// Sequences that a written lease covers at least.
+    pub(super) lease_block: NonZeroU64,
+}
+
+/// Both tables of one node.
+pub(super) struct Tables {
+    bounds: Bounds,
+    flaws: Flaws,
+    senders: Streams<SenderStream>,
+    /// Boxed: a table grows in steps, and must not hold room for whole streams that never come.
+    receivers: Streams<Box<ReceiverStream>>,
+    charges: Charges,
+    spent_index: SpentIndex,
+    unrestorable: BTreeMap<RecordName, Unrestorable>,
+    /// The stream that joined each table last: a table's count is durable when its record is.
+    newest: [Option<RecordKey>; 2],
+    counters: Counters,
+}
+
+impl Tables {
+    pub(super) fn new(bounds: Bounds, flaws: Flaws) -> Self {
+        Self {
+            bounds,
+            flaws,
+            senders: Streams::default(),
+            receivers: Streams::default(),
+            charges: Charges::new(bounds.slots),
+            spent_index: SpentIndex::default(),
+            unrestorable: BTreeMap::new(),
+            newest: [None; 2],
+            counters: Counters::default(),
+        }
+    }
+
+    /// What a new stream is filed under, unless its record is in the set U.
+    fn begin(&mut self, table: Table, stream: &StreamKey) -> Result<Filed, (RecordName, Refusal)> {
+        let filed = Filed::new(table, stream);
+        let record = filed.key.name;
+        if self.unrestorable.contains_key(&record) {
+            self.counters.unavailable_stream += 1;
+            return Err((record, Refusal::StreamUnavailable { stream: *stream, record }));
+        }
+        Ok(filed)
+    }
+
+    /// Whether a table has a place more. Each record of the set U holds a place in both (decision 8).
+    fn has_room(&self, table: Table) -> bool {
+        self.streams(table) + self.unrestorable.len() < self.bounds.capacity
+    }
+
+    /// A new stream is refused: that rests on the table's count.
+    fn depend_on_count(&self, table: Table, staging: &mut Staging<'_, Self>) {
+        if let Some(newest) = self.newest[table as usize] {
+            staging.depend_on(newest);
+        }
+    }
+
+    fn joined(&mut self, key: RecordKey, staging: &mut Staging<'_, Self>) {
+        let newest = &mut self.newest[key.table as usize];
+        let newest_before = newest.replace(key);
+        staging.stage(key, Undo::Began { key, newest_before });
+        assert!(self.streams(key.table) <= self.bounds.capacity, "a table stays within its bound");
+    }
+
+    /// A receiver stream is in the table: it is charged, and will be spent.
+    fn take_in(&mut self, receiver: Box<ReceiverStream>) {
+        let (stream, introducer) = (receiver.filed.key.stream, receiver.introducer);
+        self.charges.add(introducer);
+        self.spent_index.insert(introducer, receiver.spent, stream);
+        let before = self.receivers.insert(stream, receiver);
+        assert!(before.is_none(), "a stream joins its table once");
+    }
+
+    /// The opposite.
+    fn give_up(&mut self, stream: &StreamKey) -> Option<Box<ReceiverStream>> {
+        let receiver = self.receivers.swap_remove(stream)?;
+        self.charges.remove(receiver.introducer);
+        self.spent_index.remove(receiver.introducer, receiver.spent, *stream);
+        Some(receiver)
+    }
+
+    /// How many streams a table holds, the set U not counted.
+    pub(super) fn streams(&self, table: Table) -> usize {
+        match table {
+            Table::Sender => self.senders.len(),
+            Table::Receiver => self.receivers.len(),
+        }
+    }
+
+    pub(super) const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    pub(super) const fn charges(&self) -> &Charges {
+        &self.charges
+    }
+
+    pub(super) const fn unrestorable(&self) -> &BTreeMap<RecordName, Unrestorable> {
+        &self.unrestorable
+    }
+
+    /// When nothing that a stream admitted can be delivered any more.
+    pub(super) fn spent(&self, stream: &StreamKey) -> Option<WallMs> {
+        self.receivers.get(stream).map(|receiver| receiver.spent)
+    }
+
+    /// Whom a stream is charged to.
+    pub(super) fn introducer(&self, stream: &StreamKey) -> Option<Introducer> {
+        self.receivers.get(stream).map(|receiver| receiver.introducer)
+    }
+
+    fn sender_value(&self, sender: &SenderStream) -> bytes::Bytes {
+        let counter = &sender.counter;
+        let last =
+            if self.flaws.has(Flaw::ResumedAtLastUsed) { counter.last_used() } else { counter.lease() };
+        let last = last.expect("a sender stream begins with a reservation");
+        record::encode_sender(&sender.filed.key.stream, Sequence(last))
+    }
+}
+
+impl ReceiverStream {
+    fn value(&self) -> bytes::Bytes {
+        let ReceiverStream { filed, window, custody, introducer, spent } = self;
+        record::encode_receiver(&filed.key.stream, window, custody, *introducer, *spent)
+    }
+}
+
+fn refused<T>(record: RecordName, reason: &'static str, result: T) -> Decided<T> {
+    Decided { record, decision: Decision::Refused { reason }, staged: None, result }
+}

@@ -1,0 +1,99 @@
+//! The tables as group commit sees them: records to write and to remove, and effects to take back.
+
+use super::{Filed, ReceiverStream, RecordKey, Tables};
+use crate::commit::State;
+use crate::host::observe::RecordName;
+use crate::reserve::Counter;
+use crate::store::Record;
+use crate::streams::key::{StreamKey, Table};
+use crate::streams::slots::{Charges, SpentIndex};
+use crate::streams::state_digest::StateDigest;
+use crate::streams::window::WindowUndo;
+use crate::units::WallMs;
+use std::sync::Arc;
+
+/// Takes back one effect on the tables.
+pub(in crate::streams) enum Undo {
+    /// A stream began.
+    Began { key: RecordKey, newest_before: Option<RecordKey> },
+    /// A stream reserved.
+    Reserved { stream: StreamKey, counter: Counter },
+    /// A stream admitted.
+    Admitted { stream: StreamKey, window: WindowUndo, spent: WallMs },
+    /// A stream was retired.
+    Retired(Box<ReceiverStream>),
+}
+
+impl State for Tables {
+    type Key = RecordKey;
+    type Undo = Undo;
+
+    fn table(&self, key: RecordKey) -> Table {
+        key.table
+    }
+
+    fn name(&self, key: RecordKey) -> RecordName {
+        key.name
+    }
+
+    fn encode(&self, key: RecordKey) -> Option<Record> {
+        let record = |filed: &Filed, value| Record { storage_key: Arc::clone(&filed.storage_key), value };
+        match key.table {
+            Table::Sender => {
+                let sender = self.senders.get(&key.stream)?;
+                Some(record(&sender.filed, self.sender_value(sender)))
+            }
+            Table::Receiver => {
+                let receiver = self.receivers.get(&key.stream)?;
+                Some(record(&receiver.filed, receiver.value()))
+            }
+        }
+    }
+
+    fn undo(&mut self, undo: Undo) {
+        const IN_ORDER: &str = "effects are taken back in reverse order";
+        match undo {
+            Undo::Began { key, newest_before } => {
+                let was_there = match key.table {
+                    Table::Sender => self.senders.swap_remove(&key.stream).is_some(),
+                    Table::Receiver => self.give_up(&key.stream).is_some(),
+                };
+                assert!(was_there, "{IN_ORDER}");
+                self.newest[key.table as usize] = newest_before;
+            }
+            Undo::Reserved { stream, counter } => {
+                self.senders.get_mut(&stream).expect(IN_ORDER).counter = counter;
+            }
+            Undo::Admitted { stream, window, spent } => {
+                let receiver = self.receivers.get_mut(&stream).expect(IN_ORDER);
+                receiver.window.undo(&window);
+                let since = std::mem::replace(&mut receiver.spent, spent);
+                self.spent_index.change(receiver.introducer, (since, spent), stream);
+            }
+            Undo::Retired(receiver) => {
+                self.counters.retired -= 1;
+                self.take_in(receiver);
+            }
+        }
+    }
+
+    /// Whom streams are charged to, and when they are spent, stand in their records: charges and index are in the digest
+    /// only where they do not follow from them, as they must.
+    fn digest(&self) -> [u8; 32] {
+        let mut digest = StateDigest::default();
+        self.senders.values().for_each(|sender| digest.add(&self.sender_value(sender)));
+        let (mut charges, mut spent_index) = (Charges::new(self.bounds.slots), SpentIndex::default());
+        for (stream, receiver) in &self.receivers {
+            digest.add(&receiver.value());
+            charges.add(receiver.introducer);
+            spent_index.insert(receiver.introducer, receiver.spent, *stream);
+        }
+        if charges != self.charges {
+            digest.add(format!("{:?}", self.charges).as_bytes());
+        }
+        if spent_index != self.spent_index {
+            digest.add(b"the index of spent instants");
+        }
+        digest.to_bytes()
+    }
+}
