@@ -200,6 +200,19 @@ impl QuotaCounters {
     }
 }
 
+/// One call of [`OriginQuota::reserve`] that changed the quota, or was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QuotaCharge {
+    /// When.
+    pub at: MonotonicNs,
+    /// The length of the transaction's data.
+    pub data_bytes: u64,
+    /// Whether a message token was needed.
+    pub limit: MessageLimit,
+    /// Why it was refused; `None` where it was charged.
+    pub refused: Option<QuotaError>,
+}
+
 /// Takes one call of [`OriginQuota::reserve`] back.
 #[must_use = "a reservation whose message is not admitted is taken back"]
 #[derive(Debug)]

@@ -5,6 +5,7 @@
 
 use super::bounds::SlotIndex;
 use crate::identity::Did;
+use crate::streams::link_local::Link;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// No slot is free: the connection is not admitted.
@@ -35,7 +36,7 @@ impl Occupancy {
         let free = (0..slots).zip(charged()).filter(|(slot, _)| !taken[usize::from(*slot)]);
         let (slot, _) = free.min_by_key(|(slot, charged)| (*charged, *slot)).ok_or(NoFreeSlot { slots })?;
         taken[usize::from(slot)] = true;
-        Ok(SlotLease { slot: SlotIndex::new(slot), peer, occupancy: self.clone() })
+        Ok(SlotLease { slot: SlotIndex::new(slot), link: Link::authenticated(peer), occupancy: self.clone() })
     }
 
     /// No panic can happen while this lock is held.
@@ -50,7 +51,7 @@ impl Occupancy {
 #[derive(Debug)]
 pub struct SlotLease {
     slot: SlotIndex,
-    peer: Did,
+    link: Link,
     occupancy: Occupancy,
 }
 
@@ -65,7 +66,13 @@ impl SlotLease {
     /// Who is at the other end.
     #[must_use]
     pub const fn peer(&self) -> Did {
-        self.peer
+        self.link.peer()
+    }
+
+    /// The connection, for what arrives on it while it lasts; its volatile window ends with the lease.
+    #[must_use]
+    pub const fn link(&self) -> &Link {
+        &self.link
     }
 }
 
