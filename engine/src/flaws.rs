@@ -61,6 +61,7 @@ flaws! {
     CancelledCallerBreaksOrder "cancelled-caller-breaks-order" "B-R22" "A cancelled caller's write goes on unserialised: the next transitions neither see it nor wait for it.";
     LeaseWrittenAfterExposure "lease-written-after-exposure" "B-R26" "A reservation is handed out before the lease that covers it is durable.";
     ResumedAtLastUsed "resumed-at-last-used" "B-R26" "The record holds the last used sequence instead of the lease, and a restart resumes there.";
+    RecordRemovedBeforeMarker "record-removed-before-marker" "B-R17" "A retired record is unlinked with its batch, and its marker only after the flush.";
     NeverRetired "never-retired" "B-R6" "A stream stays in the table for ever, whatever of it can still be delivered.";
     RetiredTooEarly "retired-too-early" "B-R7" "A stream is spent when its transactions expire, with no time for clocks that are behind nor for held mail.";
     MemoryStoreAfterRestart "memory-store-after-restart" "B-R12" "Open ignores what the store holds, as an in-memory store would.";

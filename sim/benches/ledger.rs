@@ -92,6 +92,7 @@ fn plan() -> Plan {
             delegation_lifetime_ms: 1,
             transaction_lifetime_ms: 1,
             clock_tolerance_ms: 1,
+            quota: None,
         },
         nodes: (0..32).map(node).collect(),
         links: vec![],
@@ -111,8 +112,12 @@ fn admission(ordinal: u32, record: &mut impl FnMut(SimTime, &Event<'_>)) -> u64 
     let at = SimTime(u64::from(ordinal) * 10_000);
     let stream =
         StreamKey { network_id: NetworkId(1), origin: Did([1; 20]), destination: Did([2; 20]), class };
-    let transaction =
-        &Transaction { stream, sequence: Sequence(u64::from(ordinal)), digest: [ordinal as u8; 32] };
+    let transaction = &Transaction {
+        stream,
+        sequence: Sequence(u64::from(ordinal)),
+        digest: [ordinal as u8; 32],
+        expires: WallMs(u64::MAX),
+    };
     let (frame, batch, transition) = (
         FrameNumber(u64::from(ordinal)),
         BatchNumber(u64::from(ordinal)),

@@ -103,7 +103,19 @@ impl FileStore {
     }
 
     async fn unlink_record(&self, name: RecordName) -> (RecordName, Result<(), DiskError>) {
-        (name, absent_is_fine(self.host.remove(&record_path(&self.root, name)).await))
+        (name, absent_is_fine(self.host.remove(&self.removed_last(name)).await))
+    }
+
+    /// Of a record that is removed, the marker goes before the flush, and the record after it: at no moment may a power
+    /// failure leave the marker alone.
+    fn removed_first(&self, name: RecordName) -> DiskPath {
+        let record_first = self.flaws.has(Flaw::RecordRemovedBeforeMarker);
+        if record_first { record_path(&self.root, name) } else { marker_path(&self.root, name) }
+    }
+
+    fn removed_last(&self, name: RecordName) -> DiskPath {
+        let record_first = self.flaws.has(Flaw::RecordRemovedBeforeMarker);
+        if record_first { marker_path(&self.root, name) } else { record_path(&self.root, name) }
     }
 
     async fn write_to_flush(
@@ -126,8 +138,7 @@ impl FileStore {
         self.write_temporaries(batch, puts, paths).await.map_err(Failure::before_renames)?;
         let redone = self.redo_unknown_markers(&removed).await.map_err(Failure::landed)?;
         for name in &removed {
-            absent_is_fine(self.host.remove(&marker_path(&self.root, *name)).await)
-                .map_err(Failure::landed)?;
+            absent_is_fine(self.host.remove(&self.removed_first(*name)).await).map_err(Failure::landed)?;
         }
         for (put, paths) in puts.iter().zip(paths) {
             self.host.rename(&paths.temporary, &paths.record).await.map_err(Failure::landed)?;

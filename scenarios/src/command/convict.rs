@@ -71,7 +71,10 @@ const fn scenario_of(flaw: Flaw) -> &'static str {
         Flaw::OneStreamForAllClasses | Flaw::ClassSpreadOverChannels | Flaw::LaneWindow64 => {
             "lane-interleaving"
         }
-        Flaw::KeyedByDelegatee => "skewed-clocks",
+        Flaw::KeyedByDelegatee
+        | Flaw::RecordRemovedBeforeMarker
+        | Flaw::NeverRetired
+        | Flaw::RetiredTooEarly => "skewed-clocks",
         _ => "crash-mid-batch",
     }
 }

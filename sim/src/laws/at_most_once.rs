@@ -1,16 +1,28 @@
 //! `streams/at-most-once`: a destination dispatches an exact signed transaction at most once, across crashes.
+//!
+//! A clock that was past a transaction's last instant and then is before it again makes a node forget what can still come:
+//! the limit `clock-excursion`, counted where a transaction arrives in such a time.
 
+use super::lifespan::{Lifespans, spent};
 use super::names::{DigestKey, Names};
 use super::{Law, Setting, View};
 use crate::ledger::event::Event;
 use crate::outcome::Violation;
 use crate::units::{NodeId, SimTime};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+/// The limit that is counted, not broken.
+pub const CLOCK_EXCURSION: &str = "clock-excursion";
 
 /// See the module.
 pub struct AtMostOnce {
     names: Names,
     dispatched: FxHashMap<(DigestKey, NodeId), SimTime>,
+    clocks: Lifespans,
+    /// What arrived after a reading at which it was spent, by a clock that is before that again.
+    excursions: FxHashSet<(DigestKey, NodeId)>,
+    excused: u64,
 }
 
 impl AtMostOnce {
@@ -23,21 +35,49 @@ impl AtMostOnce {
     /// A checker for one run.
     #[must_use]
     pub fn new(setting: &Setting) -> Self {
-        Self { names: setting.names.clone(), dispatched: FxHashMap::default() }
+        Self {
+            names: setting.names.clone(),
+            dispatched: FxHashMap::default(),
+            clocks: Lifespans::default(),
+            excursions: FxHashSet::default(),
+            excused: 0,
+        }
     }
 }
 
 impl Law for AtMostOnce {
-    law_identity!(Outcome reads Dispatched);
+    law_identity!(Outcome reads Arrived, Dispatched);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, broken: &mut Vec<Violation>) {
-        let Event::Dispatched { node, transaction, .. } = event else { return };
-        if let Some(before) = self.dispatched.insert((DigestKey::of(&transaction.digest), *node), at) {
+        let (node, transaction) = match event {
+            Event::Arrived { node, wall, transaction, .. } => {
+                self.clocks.arrived(*node, *wall);
+                let spent = spent(transaction);
+                if *wall <= spent && self.clocks.is_past(*node, spent) {
+                    self.excursions.insert((DigestKey::of(&transaction.digest), *node));
+                }
+                return;
+            }
+            Event::Dispatched { node, transaction, .. } => (node, transaction),
+            _ => return,
+        };
+        let dispatch = (DigestKey::of(&transaction.digest), *node);
+        if let Some(before) = self.dispatched.insert(dispatch, at) {
+            if self.excursions.contains(&dispatch) {
+                self.excused += 1;
+                return;
+            }
             let saw = format!(
                 "{node} dispatched {} twice (t={before}, t={at})",
                 self.names.transaction(transaction)
             );
             broken.push(Violation { law: Self::ID, at, node: Some(*node), saw });
+        }
+    }
+
+    fn limits(&self, into: &mut BTreeMap<&'static str, u64>) {
+        if self.excused > 0 {
+            *into.entry(CLOCK_EXCURSION).or_default() += self.excused;
         }
     }
 
@@ -47,7 +87,31 @@ impl Law for AtMostOnce {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::laws::fake::{Ledger, transaction};
+    use crate::laws::fake::{COPY, Ledger, transaction};
+    use groundhog_engine::streams::key::Class;
+    use groundhog_engine::units::WallMs;
+
+    /// A transaction is dispatched, its clock shows these times at later arrivals, and it is dispatched again.
+    fn again_after(walls: &[u64]) -> (usize, u64) {
+        let mut sent = transaction(1, 3, 41, 7);
+        (sent.stream.class, sent.expires) = (Class::Control, WallMs(1_000));
+        let mut ledger = Ledger::over(AtMostOnce::new(&Ledger::setting()));
+        ledger.dispatched(3, &sent);
+        for wall in walls {
+            ledger.arrived_at(3, WallMs(*wall), &sent, COPY);
+        }
+        ledger.dispatched(3, &sent);
+        let (saw, limits) = ledger.finish_with_limits();
+        (saw.len(), limits.get(CLOCK_EXCURSION).copied().unwrap_or(0))
+    }
+
+    #[test]
+    fn only_a_clock_that_was_past_the_last_instant_and_is_before_it_again_is_a_limit() {
+        assert_eq!(again_after(&[4_001, 4_000]), (0, 1));
+        assert_eq!(again_after(&[4_000, 3_000]), (1, 0), "never past it");
+        assert_eq!(again_after(&[4_001]), (1, 0), "past it still: nothing may be dispatched");
+        assert_eq!(again_after(&[]), (1, 0));
+    }
 
     #[test]
     fn one_dispatch_of_each_transaction_holds_and_a_second_breaks() {

@@ -15,6 +15,8 @@ use super::no_panic::NoPanic;
 use super::old_or_new::OldOrNew;
 use super::one_digest::OneDigest;
 use super::order::Order;
+use super::origin_rate::OriginRate;
+use super::quota::Quota;
 use super::refusal_true::RefusalTrue;
 use super::refusals_change_nothing::RefusalsChangeNothing;
 use super::relay_unchanged::RelayUnchanged;
@@ -65,6 +67,7 @@ pub const LAWS: &[Entry] = &[
     law!(Conservation, Outcome),
     law!(Delivered, Outcome),
     law!(StalledClass, Outcome),
+    law!(OriginRate, Outcome),
     law!(RelayUnchanged, Outcome),
     law!(StoreBounds, Outcome),
     law!(Markers, Outcome),
@@ -76,6 +79,7 @@ pub const LAWS: &[Entry] = &[
     law!(Undo, Mechanism),
     law!(UndoDigest, Mechanism),
     law!(Lease, Mechanism),
+    law!(Quota, Mechanism),
 ];
 
 /// The law of this id.
@@ -106,12 +110,14 @@ pub const fn convicted_by(flaw: Flaw) -> (&'static str, Option<&'static str>) {
         | Flaw::EarlyRelease => (OldOrNew::ID, Some(Release::ID)),
         Flaw::OneFlushForMarkerAndRecord
         | Flaw::MarkBeforeFlushAtOpen
-        | Flaw::MarkerTrustedAfterFailedFlush => (Markers::ID, None),
+        | Flaw::MarkerTrustedAfterFailedFlush
+        | Flaw::RecordRemovedBeforeMarker => (Markers::ID, None),
         Flaw::EarlyReleaseOfRefusals => (RefusalTrue::ID, Some(Release::ID)),
         Flaw::PartialUndo => (Verdict::ID, Some(FailClosed::ID)),
         Flaw::CancelledCallerBreaksOrder => (Verdict::ID, Some(Order::ID)),
         Flaw::LeaseWrittenAfterExposure | Flaw::ResumedAtLastUsed => (OneDigest::ID, Some(Lease::ID)),
         Flaw::MemoryStoreAfterRestart => (AtMostOnce::ID, Some(Undo::ID)),
+        Flaw::NeverRetired | Flaw::RetiredTooEarly => (Verdict::ID, None),
     }
 }
 

@@ -88,6 +88,12 @@ pub const LIMITS: &[Limit] = &[
         laws: &["streams/old-or-new"],
     },
     Limit {
+        id: super::at_most_once::CLOCK_EXCURSION,
+        means: "A wall clock that runs past what streams wait for, and back, lets a node forget what can still be delivered.",
+        licence: None,
+        laws: &["streams/at-most-once"],
+    },
+    Limit {
         id: super::conservation::CANCELLED_CALLER,
         means: "A caller that gives up abandons only its wait: its transition stands, and its message is lost.",
         licence: None,

@@ -1,8 +1,9 @@
 //! A hand-made ledger over a hand-made disk, for the tests of the laws.
 
-pub use super::fake_view::{FakeView, Image};
+pub use super::fake_view::{BRIEF_SPENT_MS, FakeView, Image};
 
 use super::fake_view::read;
+use super::lifespan::CLOCK_TOLERANCE_MS;
 use super::names::Names;
 use super::reading::RecordReader;
 use super::{Law, Setting, View};
@@ -16,6 +17,7 @@ use crate::units::{ActionId, Life, MessageId, NodeId, SimTime};
 use groundhog_engine::host::observe::{BatchNumber, Decision, EngineEvent, RecordName, TransitionNumber};
 use groundhog_engine::identity::Did;
 use groundhog_engine::streams::key::{Class, NetworkId, StreamKey, Table};
+use groundhog_engine::streams::record::Introducer;
 use groundhog_engine::streams::window::VerdictKind;
 use groundhog_engine::units::{Sequence, WallMs};
 use std::collections::BTreeMap;
@@ -43,9 +45,10 @@ pub fn stream(origin: u16, destination: u16) -> StreamKey {
     }
 }
 
-/// A transaction of the application stream from one node to another; `tag` makes its digest.
+/// A transaction of the application stream from one node to another that never expires; `tag` makes its digest.
 pub fn transaction(origin: u16, destination: u16, sequence: u64, tag: u8) -> Transaction {
-    Transaction { stream: stream(origin, destination), sequence: Sequence(sequence), digest: [tag; 32] }
+    let (stream, sequence) = (stream(origin, destination), Sequence(sequence));
+    Transaction { stream, sequence, digest: [tag; 32], expires: WallMs(u64::MAX) }
 }
 
 /// A message of action 0.
@@ -89,12 +92,24 @@ pub fn sender_record(origin: u16, destination: u16) -> RecordName {
     name(Table::Sender, &stream(origin, destination))
 }
 
+/// The receiver's record of a transaction's stream.
+pub fn record_of(transaction: &Transaction) -> RecordName {
+    name(Table::Receiver, &transaction.stream)
+}
+
 fn name(table: Table, stream: &StreamKey) -> RecordName {
     let mut name = [0; 20];
     name[..4].copy_from_slice(&stream.origin.0[..4]);
     name[4..8].copy_from_slice(&stream.destination.0[..4]);
     (name[8], name[9]) = (stream.class as u8, table as u8);
     RecordName(name)
+}
+
+/// The control stream from one node to another, at a sequence that its tag is, spent after [`BRIEF_SPENT_MS`].
+pub fn brief(origin: u16, destination: u16, sequence: u8) -> Transaction {
+    let mut brief = transaction(origin, destination, u64::from(sequence), sequence);
+    (brief.stream.class, brief.expires) = (Class::Control, WallMs(BRIEF_SPENT_MS - CLOCK_TOLERANCE_MS));
+    brief
 }
 
 /// A verdict on the transaction of `sequence` from node 1 to node 3 whose digest is all ones.
@@ -188,6 +203,7 @@ impl Ledger<()> {
                 delegation_lifetime_ms: 3_600_000,
                 transaction_lifetime_ms: 600_000,
                 clock_tolerance_ms: 3_000,
+                quota: None,
             },
             nodes: Vec::new(),
             links: Vec::new(),
@@ -284,11 +300,21 @@ impl<L: Law> Ledger<L> {
         self.event(&Event::Exposed { message, node: NodeId(node), life, transaction });
     }
 
-    /// An arrival at admission.
+    /// An arrival at admission, when the node's clock shows 0.
     pub fn arrived(&mut self, node: u16, transaction: &Transaction, passage: Passage) {
+        self.arrived_at(node, WallMs(0), transaction, passage);
+    }
+
+    /// An arrival at admission, and what the node's clock shows.
+    pub fn arrived_at(&mut self, node: u16, wall: WallMs, transaction: &Transaction, passage: Passage) {
         let life = self.life(node);
         let node = NodeId(node);
-        self.event(&Event::Arrived { message: None, node, life, wall: WallMs(0), transaction, passage });
+        self.event(&Event::Arrived { message: None, node, life, wall, transaction, passage });
+    }
+
+    /// Node 3 admits something of another stream when its clock shows this.
+    pub fn clock_shows(&mut self, wall: u64) {
+        self.arrived_at(3, WallMs(wall), &transaction(7, 3, 0, 77), COPY);
     }
 
     /// The answer of an admission.
@@ -309,6 +335,22 @@ impl<L: Law> Ledger<L> {
     pub fn engine(&mut self, node: u16, event: EngineEvent<'_>) {
         let life = self.life(node);
         self.event(&Event::Engine { node: NodeId(node), life, event });
+    }
+
+    /// An engine retires the stream of a transaction.
+    pub fn retired(&mut self, node: u16, transaction: &Transaction, batch: u64) {
+        let (record, staged) = (record_of(transaction), BatchNumber(batch));
+        self.engine(
+            node,
+            EngineEvent::Retired {
+                transition: TransitionNumber(0),
+                stream: &transaction.stream,
+                record,
+                introducer: Introducer::Inbox,
+                spent: WallMs(0),
+                staged,
+            },
+        );
     }
 
     /// An engine returns a result.

@@ -7,13 +7,16 @@ use crate::units::NodeId;
 use bytes::Bytes;
 use groundhog_engine::host::observe::RecordName;
 use groundhog_engine::streams::key::Class;
+use groundhog_engine::units::WallMs;
 use std::collections::BTreeMap;
 
-/// A plain encoding: origin, destination, class, table, then the lease, or sequence and digest word of each slot taken.
+/// A plain encoding: origin, destination, class, table, spent instant, then the lease, or sequence and digest word of each
+/// slot taken.
 pub fn read(value: &[u8]) -> Option<ReadRecord> {
     let words: Vec<u64> =
         value.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
-    let [origin, destination, class, table, rest @ ..] = &words[..] else { return None };
+    let [origin, destination, class, table, spent, rest @ ..] = &words[..] else { return None };
+    let spent = WallMs(*spent);
     let mut key = stream(u16::try_from(*origin).ok()?, u16::try_from(*destination).ok()?);
     key.class = *Class::ALL.get(usize::try_from(*class).ok()?)?;
     let value = match table {
@@ -26,12 +29,16 @@ pub fn read(value: &[u8]) -> Option<ReadRecord> {
             RecordValue::Receiver(window)
         }
     };
-    Some(ReadRecord { stream: key, value })
+    let spent = matches!(value, RecordValue::Receiver(_)).then_some(spent);
+    Some(ReadRecord { stream: key, spent, value })
 }
 
 fn encode(words: &[u64]) -> Bytes {
     words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>().into()
 }
+
+/// When what `fake::brief` makes is spent.
+pub const BRIEF_SPENT_MS: u64 = 4_000;
 
 /// A record as a disk may hold it.
 #[derive(Clone, Debug)]
@@ -44,8 +51,10 @@ pub enum Image {
     Generation(u64),
     /// A sender's lease for the application stream between two nodes.
     Lease(u64, (u16, u16), u64),
-    /// A receiver's window: sequences with the tags of their digests.
+    /// A receiver's window: sequences with the tags of their digests. Never spent.
     Window(u64, (u16, u16), Vec<(u64, u8)>),
+    /// The same of the control stream, spent after [`BRIEF_SPENT_MS`].
+    Brief(u64, (u16, u16), Vec<(u64, u8)>),
 }
 
 impl Image {
@@ -55,18 +64,25 @@ impl Image {
             Image::Torn => return RecordImage::Torn,
             Image::Generation(generation) => (*generation, Bytes::new()),
             Image::Lease(generation, (origin, destination), lease) => {
-                (*generation, encode(&[u64::from(*origin), u64::from(*destination), 3, 0, *lease]))
+                (*generation, encode(&[u64::from(*origin), u64::from(*destination), 3, 0, 0, *lease]))
             }
             Image::Window(generation, (origin, destination), slots) => {
-                let mut words = vec![u64::from(*origin), u64::from(*destination), 3, 1];
-                for (sequence, tag) in slots {
-                    words.extend([*sequence, u64::from_le_bytes([*tag; 8])]);
-                }
-                (*generation, encode(&words))
+                (*generation, window([u64::from(*origin), u64::from(*destination), 3], u64::MAX, slots))
+            }
+            Image::Brief(generation, (origin, destination), slots) => {
+                (*generation, window([u64::from(*origin), u64::from(*destination), 0], BRIEF_SPENT_MS, slots))
             }
         };
         RecordImage::Whole { generation, value }
     }
+}
+
+fn window([origin, destination, class]: [u64; 3], spent: u64, slots: &[(u64, u8)]) -> Bytes {
+    let mut words = vec![origin, destination, class, 1, spent];
+    for (sequence, tag) in slots {
+        words.extend([*sequence, u64::from_le_bytes([*tag; 8])]);
+    }
+    encode(&words)
 }
 
 /// Disks by hand.

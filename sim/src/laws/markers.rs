@@ -3,7 +3,9 @@
 //!
 //! That a batch was written later is read off admissions: one that arrived after a record's answer was released, and was
 //! itself accepted and released, was written by a later batch of the same life, whose directory flush covers the marker.
+//! A record that may be retired may stand unmarked: its marker goes first.
 
+use super::lifespan::Lifespans;
 use super::names::DigestKey;
 use super::per_node::PerNode;
 use super::{Law, RecordImage, Setting, View};
@@ -54,6 +56,7 @@ impl Node {
 /// See the module.
 pub struct Markers {
     nodes: PerNode<Node>,
+    lifespans: Lifespans,
 }
 
 impl Markers {
@@ -66,7 +69,7 @@ impl Markers {
     /// A checker for one run.
     #[must_use]
     pub fn new(_setting: &Setting) -> Self {
-        Self { nodes: PerNode::default() }
+        Self { nodes: PerNode::default(), lifespans: Lifespans::default() }
     }
 
     /// An open has marked every record and flushed the directory before it is ready.
@@ -94,9 +97,10 @@ impl Markers {
             }
         }
         for (record, marked) in view.visible_records(node) {
-            let whole =
-                |view: &dyn View| matches!(view.visible_image(node, record), RecordImage::Whole { .. });
-            if !marked && state.is_due(record) && whole(view) && state.told.insert(record) {
+            let owes_marker = |view: &dyn View| {
+                is_whole(view, node, record) && !self.lifespans.may_be_retired(node, record)
+            };
+            if !marked && state.is_due(record) && owes_marker(view) && state.told.insert(record) {
                 let saw = format!(
                     "{node} lost power and holds record {record} without its marker, though later batches were durable"
                 );
@@ -115,12 +119,16 @@ impl Law for Markers {
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
         match event {
-            Event::Arrived { node, transaction, .. } => {
+            Event::Arrived { node, wall, transaction, .. } => {
+                self.lifespans.arrived(*node, *wall);
                 let state = self.nodes.at(*node);
                 state.pending.entry(DigestKey::of(&transaction.digest)).or_insert(state.epoch);
             }
             Event::Answered { node, transaction, record, answer, .. } => {
                 let accepted = matches!(answer, Answer::Verdict(verdict) if verdict.dispatches());
+                if accepted {
+                    self.lifespans.accepted(*node, *record, transaction);
+                }
                 self.nodes.at(*node).answered(DigestKey::of(&transaction.digest), *record, accepted);
             }
             Event::DiskAnswered { node, error: Some(_), .. } => {
@@ -141,7 +149,7 @@ impl Law for Markers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::laws::fake::{HONEST, Image, Ledger, receiver_record, transaction};
+    use crate::laws::fake::{HONEST, Image, Ledger, brief, receiver_record, record_of, transaction};
     use crate::plan::{Death, DiskOperation};
     use groundhog_engine::host::disk::DiskErrorKind;
     use groundhog_engine::streams::window::VerdictKind;
@@ -179,6 +187,20 @@ mod tests {
     fn a_record_has_its_marker_once_a_later_batch_was_durable() {
         assert_eq!((unmarked_after(0, false), unmarked_after(1, false)), (0, 1));
         assert_eq!((unmarked_after(1, true), unmarked_after(4, true)), (0, 1));
+    }
+
+    #[test]
+    fn only_a_record_that_may_be_retired_stands_unmarked() {
+        for (clock, breaks) in [(4_000, true), (4_001, false)] {
+            let mut ledger = ledger();
+            ledger.admitted(3, &brief(1, 3, 1), HONEST, VerdictKind::First);
+            ledger.clock_shows(clock);
+            admitted(&mut ledger, 2, 0);
+            let image = Image::Brief(1, (1, 3), vec![(1, 1)]);
+            ledger.view.visible(3, record_of(&brief(1, 3, 1)), image, false);
+            ledger.died_unopened(3, Death::Power);
+            assert_eq!(ledger.finish().len(), usize::from(breaks), "at {clock}");
+        }
     }
 
     #[test]

@@ -2,8 +2,10 @@
 //!
 //! What was told: to a receiver, every transaction dispatched or answered as a replay; of a sender, every sequence exposed.
 //! Looked at when a node boots again, before its new life touches the disk. A window may also hold what arrived and was
-//! never told (a failed batch whose rename landed is the limit `failed-batch-landed`); it may hold nothing else.
+//! never told (a failed batch whose rename landed is the limit `failed-batch-landed`); it may hold nothing else. What was
+//! told is owed until it is spent: once an admission's clock was past all of it, the stream may be gone, or begun anew.
 
+use super::lifespan::spent;
 use super::names::{DigestKey, Names};
 use super::per_node::PerNode;
 use super::reading::{RecordNames, RecordReader, RecordValue, ReferenceWindow};
@@ -14,6 +16,7 @@ use crate::units::{NodeId, SimTime};
 use groundhog_engine::host::observe::RecordName;
 use groundhog_engine::streams::key::{StreamKey, Table};
 use groundhog_engine::streams::window::VerdictKind;
+use groundhog_engine::units::WallMs;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -23,11 +26,16 @@ pub const FAILED_BATCH_LANDED: &str = "failed-batch-landed";
 enum Told {
     /// The highest sequence exposed.
     Sender(u64),
-    /// What was dispatched or refused as a replay.
-    Receiver(Box<ReferenceWindow>),
+    /// What was dispatched or refused as a replay, and the last instant at which any of it could be delivered.
+    Receiver { window: Box<ReferenceWindow>, spent: WallMs },
 }
 
-type Node = indexmap::IndexMap<RecordName, (StreamKey, Told), FxBuildHasher>;
+#[derive(Default)]
+struct Node {
+    /// The latest reading of its clock at an admission.
+    latest: WallMs,
+    records: indexmap::IndexMap<RecordName, (StreamKey, Told), FxBuildHasher>,
+}
 
 /// See the module.
 pub struct OldOrNew {
@@ -61,16 +69,21 @@ impl OldOrNew {
     }
 
     fn received(&mut self, node: NodeId, record: RecordName, transaction: &Transaction) {
-        let entry = self.nodes.at(node).entry(record);
-        let told = entry.or_insert_with(|| (transaction.stream, Told::Receiver(Box::default())));
-        if let Told::Receiver(window) = &mut told.1 {
+        let node = self.nodes.at(node);
+        let nothing = || Told::Receiver { window: Box::default(), spent: WallMs::default() };
+        let told = node.records.entry(record).or_insert_with(|| (transaction.stream, nothing()));
+        if let Told::Receiver { window, spent: told } = &mut told.1 {
+            if node.latest > *told {
+                **window = ReferenceWindow::default();
+            }
             window.observe(transaction.sequence.0, DigestKey::word(&transaction.digest));
+            *told = spent(transaction).max(*told);
         }
     }
 
     fn exposed(&mut self, node: NodeId, transaction: &Transaction) {
         let record = self.senders.of(&transaction.stream);
-        let entry = self.nodes.at(node).entry(record);
+        let entry = self.nodes.at(node).records.entry(record);
         let told = entry.or_insert_with(|| (transaction.stream, Told::Sender(transaction.sequence.0)));
         if let Told::Sender(highest) = &mut told.1 {
             *highest = (*highest).max(transaction.sequence.0);
@@ -79,10 +92,10 @@ impl OldOrNew {
 
     fn look(&mut self, at: SimTime, node: NodeId, view: &dyn View, broken: &mut Vec<Violation>) {
         let mut lost = Vec::new();
-        let records = std::mem::take(self.nodes.at(node));
-        for (record, (stream, told)) in &records {
+        let state = std::mem::take(self.nodes.at(node));
+        for (record, (stream, told)) in &state.records {
             let image = view.visible_image(node, *record);
-            if let Some(wrong) = self.wrong(&image, told) {
+            if let Some(wrong) = self.wrong(&image, told, state.latest) {
                 let role = if matches!(told, Told::Sender(_)) { "sender" } else { "receiver" };
                 let stream = self.names.stream(stream);
                 let saw = format!("after its death {node} holds the {role} record of {stream} {wrong}");
@@ -90,26 +103,31 @@ impl OldOrNew {
                 lost.push(*record);
             }
         }
-        *self.nodes.at(node) = records;
+        *self.nodes.at(node) = state;
         // What is lost is told once; from here on the record is what the disk holds.
-        lost.iter().for_each(|record| _ = self.nodes.at(node).swap_remove(record));
+        lost.iter().for_each(|record| _ = self.nodes.at(node).records.swap_remove(record));
     }
 
-    fn wrong(&mut self, image: &RecordImage, told: &Told) -> Option<String> {
+    fn wrong(&mut self, image: &RecordImage, told: &Told, latest: WallMs) -> Option<String> {
+        let is_owed = |spent: &WallMs| latest <= *spent;
         match (self.reader.image(image).map(|read| read.value), told) {
+            (None, Told::Receiver { spent, .. }) if *image == RecordImage::Absent && !is_owed(spent) => None,
             (None, _) if *image == RecordImage::Absent => Some(String::from("no more")),
             (None, _) => Some(String::from("torn")),
             (Some(RecordValue::Sender(lease)), Told::Sender(highest)) => {
                 (lease < *highest).then(|| format!("with lease {lease}, and had exposed sequence {highest}"))
             }
-            (Some(RecordValue::Receiver(window)), Told::Receiver(told)) => self.older(&window, told),
+            (Some(RecordValue::Receiver(window)), Told::Receiver { window: told, spent }) => {
+                let owed = is_owed(spent).then_some(&**told);
+                self.older(&window, owed)
+            }
             _ => Some(String::from("as a record of the other table")),
         }
     }
 
-    fn older(&mut self, window: &ReferenceWindow, told: &ReferenceWindow) -> Option<String> {
+    fn older(&mut self, window: &ReferenceWindow, owed: Option<&ReferenceWindow>) -> Option<String> {
         let admits = |(sequence, word): &(u64, u64)| window.classify(*sequence, *word).dispatches();
-        if let Some((sequence, _)) = told.taken().find(admits) {
+        if let Some((sequence, _)) = owed.and_then(|owed| owed.taken().find(admits)) {
             let high = window.high().unwrap_or(0);
             return Some(format!("up to sequence {high} and would dispatch {sequence} again"));
         }
@@ -131,7 +149,9 @@ impl Law for OldOrNew {
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
         match event {
             Event::Exposed { node, transaction, .. } => self.exposed(*node, transaction),
-            Event::Arrived { transaction, .. } => {
+            Event::Arrived { node, wall, transaction, .. } => {
+                let latest = &mut self.nodes.at(*node).latest;
+                *latest = (*latest).max(*wall);
                 self.arrived.insert(DigestKey::word(&transaction.digest));
             }
             Event::Answered { node, transaction, record, answer, .. } => match answer {
@@ -163,7 +183,9 @@ impl Law for OldOrNew {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::laws::fake::{HONEST, Image, Ledger, receiver_record, sender_record, transaction};
+    use crate::laws::fake::{
+        HONEST, Image, Ledger, brief, receiver_record, record_of, sender_record, transaction,
+    };
     use crate::plan::Death;
 
     /// Node 3 dispatched sequences 1 and 2; then it lost power and held `image`.
@@ -195,6 +217,41 @@ mod tests {
             let (saw, _) = receiver(image);
             assert!(saw.len() == 1 && saw[0].contains(word), "{word}: {saw:?}");
         }
+    }
+
+    /// Node 3 dispatched sequence 1 of a stream that is spent after 4,000 ms and read its clock at a later admission; then it
+    /// dispatched these, lost power and held `image`.
+    fn brief_receiver(clock: u64, then: &[u8], image: Image) -> Vec<String> {
+        let mut ledger = Ledger::over(OldOrNew::new(&Ledger::setting()));
+        ledger.admitted(3, &brief(1, 3, 1), HONEST, VerdictKind::First);
+        ledger.clock_shows(clock);
+        for sequence in then {
+            ledger.admitted(3, &transaction_of_brief(*sequence), HONEST, VerdictKind::First);
+        }
+        ledger.view.certain(3, record_of(&brief(1, 3, 1)), image);
+        ledger.died(3, Death::Power);
+        ledger.finish()
+    }
+
+    /// The same stream, spent much later.
+    fn transaction_of_brief(sequence: u8) -> Transaction {
+        Transaction { expires: WallMs(50_000), ..brief(1, 3, sequence) }
+    }
+
+    #[test]
+    fn a_record_falls_only_once_all_that_it_holds_is_spent() {
+        let old = || Image::Window(4, (1, 3), vec![(1, 1)]);
+        let anew = || Image::Window(5, (1, 3), vec![(9, 9)]);
+        assert_eq!(brief_receiver(4_001, &[], Image::Absent), Vec::<String>::new());
+        assert_eq!(brief_receiver(4_001, &[], old()), Vec::<String>::new(), "it may come back");
+        assert!(
+            brief_receiver(4_000, &[], Image::Absent)[0].contains("no more"),
+            "not at the instant itself"
+        );
+        assert_eq!(brief_receiver(4_001, &[9], anew()), Vec::<String>::new(), "begun anew");
+        assert!(brief_receiver(4_000, &[9], anew())[0].contains("would dispatch 1 again"));
+        assert!(brief_receiver(4_001, &[9], Image::Absent)[0].contains("no more"), "what began anew is owed");
+        assert!(brief_receiver(4_001, &[], Image::Torn)[0].contains("torn"));
     }
 
     #[test]

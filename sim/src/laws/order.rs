@@ -128,7 +128,7 @@ fn generation_of(image: &RecordImage) -> Option<u64> {
 }
 
 impl Law for Order {
-    law_identity!(Mechanism reads Booted, Died, EngineTransition, EngineBatchDurable, EngineBatchFailed);
+    law_identity!(Mechanism reads Booted, Died, EngineTransition, EngineRetired, EngineBatchDurable, EngineBatchFailed);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
         match event {
@@ -149,6 +149,11 @@ impl Law for Order {
                     let staged = Staged { batch: *batch, record: *record, stream: **stream, effect };
                     self.nodes.at(*node).staged.push_back(staged);
                 }
+                // What the same batch staged of the record before is not written.
+                EngineEvent::Retired { record, staged: batch, .. } => {
+                    let staged = &mut self.nodes.at(*node).staged;
+                    staged.retain(|staged| (staged.record, staged.batch) != (*record, *batch));
+                }
                 EngineEvent::BatchDurable { batch } => self.durable(at, *node, *batch, view, broken),
                 EngineEvent::BatchFailed { .. } => self.nodes.at(*node).staged.clear(),
                 _ => {}
@@ -166,7 +171,9 @@ impl Law for Order {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::laws::fake::{Image, Ledger, admission, receiver_record, reservation, sender_record};
+    use crate::laws::fake::{
+        Image, Ledger, admission, receiver_record, reservation, sender_record, transaction,
+    };
 
     fn ledger() -> Ledger<Order> {
         Ledger::over(Order::new(&Ledger::setting()))
@@ -191,6 +198,20 @@ mod tests {
                 wrong.is_some(),
                 "{saw:?}"
             );
+        }
+    }
+
+    #[test]
+    fn what_the_batch_retires_it_does_not_write() {
+        for (retired_by, breaks) in [(None, true), (Some(1), true), (Some(2), false)] {
+            let mut ledger = ledger();
+            ledger.engine(3, admission(0, 6, 1, 2));
+            if let Some(batch) = retired_by {
+                ledger.retired(3, &transaction(1, 3, 6, 1), batch);
+            }
+            ledger.view.certain(3, receiver_record(1, 3), Image::Absent);
+            ledger.durable(3, 2);
+            assert_eq!(ledger.finish().len(), usize::from(breaks), "{retired_by:?}");
         }
     }
 

@@ -10,6 +10,7 @@ use groundhog_engine::store::name::record_name;
 use groundhog_engine::streams::key::{StreamKey, Table};
 use groundhog_engine::streams::record::{Stored, decode, storage_key};
 use groundhog_engine::streams::window::VerdictKind;
+use groundhog_engine::units::WallMs;
 use rustc_hash::FxHashMap;
 
 /// Slots of a window (000, Receiver state machine).
@@ -123,6 +124,8 @@ pub enum RecordValue {
 pub struct ReadRecord {
     /// The stream that it says it is of.
     pub stream: StreamKey,
+    /// The last instant at which anything that it admitted could be delivered, as it says; `None` for a sender's.
+    pub spent: Option<WallMs>,
     /// Its content.
     pub value: RecordValue,
 }
@@ -157,12 +160,12 @@ fn engine_name(table: Table, stream: &StreamKey) -> RecordName {
 fn engine_read(value: &[u8]) -> Option<ReadRecord> {
     match decode(value).ok()? {
         Stored::Sender { key, leased } => {
-            Some(ReadRecord { stream: key, value: RecordValue::Sender(leased.0) })
+            Some(ReadRecord { stream: key, spent: None, value: RecordValue::Sender(leased.0) })
         }
-        Stored::Receiver { key, window, .. } => {
+        Stored::Receiver { key, window, spent, .. } => {
             let words = window.slots().map(|digest| digest.map_or(0, DigestKey::word));
             let window = ReferenceWindow::of(window.high().0, &words);
-            Some(ReadRecord { stream: key, value: RecordValue::Receiver(window) })
+            Some(ReadRecord { stream: key, spent: Some(spent), value: RecordValue::Receiver(window) })
         }
     }
 }
@@ -194,13 +197,13 @@ mod tests {
     use super::*;
     use groundhog_engine::streams::record::{Introducer, encode_receiver, encode_sender};
     use groundhog_engine::streams::window::Window;
-    use groundhog_engine::units::{Sequence, WallMs};
+    use groundhog_engine::units::Sequence;
 
     #[test]
     fn the_engines_records_are_read_as_they_were_written() {
         let stream = crate::laws::fake::stream(1, 3);
         let read = (RecordReader::ENGINE.read)(&encode_sender(&stream, Sequence(63))).unwrap();
-        assert_eq!(read, ReadRecord { stream, value: RecordValue::Sender(63) });
+        assert_eq!(read, ReadRecord { stream, spent: None, value: RecordValue::Sender(63) });
 
         let (mut window, mut reference) = (Window::first(Sequence(40), [1; 32]), ReferenceWindow::default());
         reference.observe(40, DigestKey::word(&[1; 32]));
@@ -208,9 +211,10 @@ mod tests {
             let verdict = window.observe(Sequence(sequence), &[tag; 32]).0.kind();
             assert_eq!(verdict, reference.observe(sequence, DigestKey::word(&[tag; 32])));
         }
-        let value = encode_receiver(&stream, &window, &[], Introducer::Slot(0), WallMs(1));
+        let value = encode_receiver(&stream, &window, &[], Introducer::Inbox, WallMs(1));
         let read = (RecordReader::ENGINE.read)(&value).unwrap();
-        assert_eq!(read, ReadRecord { stream, value: RecordValue::Receiver(reference) });
+        let spent = Some(WallMs(1));
+        assert_eq!(read, ReadRecord { stream, spent, value: RecordValue::Receiver(reference) });
         assert_eq!((RecordReader::ENGINE.read)(&value[..value.len() - 1]), None);
     }
 

@@ -128,6 +128,19 @@ impl Undo {
         Self { names: setting.names.clone(), reader: setting.reader, nodes: PerNode::default() }
     }
 
+    /// A stream begins anew after this, unless the batch fails.
+    fn retired(&mut self, node: NodeId, record: RecordName, batch: BatchNumber, view: &dyn View) {
+        let reader = self.reader;
+        let state = self.nodes.at(node);
+        state.newest = state.newest.max(batch);
+        let begin = || Reference::of(&view.visible_image(node, record), Table::Receiver, reader);
+        state.references.entry(record).or_insert_with(begin);
+        if let Some(before) = state.saved(record) {
+            state.pending.push_back(Pending { batch, record, wrote: true, before });
+        }
+        state.references.insert(record, Reference::Window(Box::default()));
+    }
+
     fn transition(
         &mut self,
         node: NodeId,
@@ -174,7 +187,8 @@ impl Undo {
 }
 
 impl Law for Undo {
-    law_identity!(Mechanism reads Booted, EngineTransition, EngineBatchClosed, EngineBatchDurable, EngineBatchFailed);
+    law_identity!(Mechanism reads Booted, EngineTransition, EngineRetired, EngineBatchClosed, EngineBatchDurable,
+        EngineBatchFailed);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
         let (node, event) = match event {
@@ -197,6 +211,7 @@ impl Law for Undo {
                     });
                 }
             }
+            EngineEvent::Retired { record, staged, .. } => self.retired(node, *record, *staged, view),
             EngineEvent::BatchClosed { batch, .. } => {
                 let state = self.nodes.at(node);
                 state.newest = state.newest.max(*batch);
@@ -213,7 +228,7 @@ impl Law for Undo {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::laws::fake::{Image, Ledger, judgement, receiver_record, reservation};
+    use crate::laws::fake::{Image, Ledger, judgement, receiver_record, reservation, transaction};
     use groundhog_engine::streams::window::VerdictKind;
 
     fn ledger() -> Ledger<Undo> {
@@ -247,6 +262,28 @@ mod tests {
             kept.finish(),
             ["node 3 judged node 1->node 3/application#6 as replay, and what is not undone makes it advance"]
         );
+    }
+
+    #[test]
+    fn a_retired_stream_begins_anew_unless_its_batch_failed() {
+        for (fails, verdict, breaks) in [
+            (false, VerdictKind::First, false),
+            (false, VerdictKind::Replay, true),
+            (true, VerdictKind::Replay, false),
+            (true, VerdictKind::First, true),
+        ] {
+            let mut ledger = ledger();
+            ledger.view.certain(3, receiver_record(1, 3), Image::Window(1, (1, 3), vec![(5, 1)]));
+            ledger.retired(3, &transaction(1, 3, 5, 1), 2);
+            ledger.closed(3, 2);
+            if fails {
+                ledger.failed(3, 2, 1);
+            } else {
+                ledger.durable(3, 2);
+            }
+            ledger.engine(3, judgement(0, 5, verdict, None));
+            assert_eq!(ledger.finish().len(), usize::from(breaks), "fails: {fails}, {verdict:?}");
+        }
     }
 
     #[test]

@@ -4,7 +4,11 @@
 //! order of admission, with the outcome that each was answered with. A failed or refused admission never was. After a
 //! restart the reference begins from what the disk showed. An abandoned admission is in the window, unless the disk had
 //! an error meanwhile: then both may be true, until a verdict tells.
+//!
+//! A stream begins anew with a transaction that arrives when all that it accepted is spent by the clock at that admission.
+//! Where only the clock of another admission was past that, both may be true.
 
+use super::lifespan::spent;
 use super::names::{DigestKey, Names};
 use super::per_node::PerNode;
 use super::reading::{RecordNames, RecordReader, RecordValue, ReferenceWindow};
@@ -14,6 +18,7 @@ use crate::outcome::Violation;
 use crate::units::{Life, NodeId, SimTime};
 use groundhog_engine::streams::key::{StreamKey, Table};
 use groundhog_engine::streams::window::VerdictKind;
+use groundhog_engine::units::WallMs;
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 use std::collections::VecDeque;
@@ -36,6 +41,12 @@ enum Ending {
 struct Arrival {
     sequence: u64,
     word: u64,
+    /// When it is spent.
+    spent: WallMs,
+    /// The clock at its admission.
+    wall: WallMs,
+    /// The latest reading at an admission of this life so far.
+    latest: WallMs,
     passage: Passage,
     errors: u32,
     ending: Option<Ending>,
@@ -47,10 +58,31 @@ impl Arrival {
     }
 }
 
+/// A window that a stream may have, and when all in it is spent.
+#[derive(Clone, Default, PartialEq, Eq)]
+struct Candidate {
+    window: Box<ReferenceWindow>,
+    spent: WallMs,
+}
+
+impl Candidate {
+    fn is_retained(&self) -> bool {
+        self.window.high().is_some()
+    }
+
+    fn observe(&mut self, arrival: &Arrival) -> VerdictKind {
+        let verdict = self.window.observe(arrival.sequence, arrival.word);
+        if verdict.dispatches() {
+            self.spent = self.spent.max(arrival.spent);
+        }
+        verdict
+    }
+}
+
 struct Stream {
     life: Life,
-    /// Windows that the stream may have; none when it is not judged.
-    candidates: SmallVec<[Box<ReferenceWindow>; 1]>,
+    /// What the stream may be; none when it is not judged.
+    candidates: SmallVec<[Candidate; 1]>,
     /// The record was there and not whole: nothing may be judged by it.
     torn: bool,
     queue: VecDeque<Arrival>,
@@ -65,14 +97,17 @@ struct Mismatch {
 
 impl Stream {
     fn begin(life: Life, image: &RecordImage, reader: RecordReader) -> Self {
-        let window = match reader.image(image).map(|read| read.value) {
+        let read = reader.image(image);
+        let spent = read.as_ref().and_then(|read| read.spent).unwrap_or_default();
+        let window = match read.map(|read| read.value) {
             Some(RecordValue::Receiver(window)) => Some(window),
             Some(RecordValue::Sender(_)) => None,
             None if *image == RecordImage::Absent => Some(ReferenceWindow::default()),
             None => None,
         };
         let torn = window.is_none();
-        let candidates = window.into_iter().map(Box::new).collect();
+        let candidate = |window| Candidate { window: Box::new(window), spent };
+        let candidates = window.into_iter().map(candidate).collect();
         Self { life, candidates, torn, queue: VecDeque::new() }
     }
 
@@ -94,7 +129,7 @@ impl Stream {
     /// Judges every arrival whose ending, and whose predecessors' endings, are known.
     fn judge(&mut self, errors: u32) -> Option<Mismatch> {
         while let Some(front) = self.queue.front() {
-            let (sequence, word, failed_meanwhile) = (front.sequence, front.word, errors != front.errors);
+            let (sequence, word) = (front.sequence, front.word);
             match front.ending? {
                 Ending::Failed | Ending::Refused => {}
                 Ending::Untold => {
@@ -103,13 +138,14 @@ impl Stream {
                     if !self.queue.iter().skip(1).any(|later| settles(later.ending)) {
                         return None;
                     }
-                    self.take_untold(sequence, word, failed_meanwhile);
+                    self.take_untold(errors);
                 }
                 Ending::Verdict(told) => {
+                    self.forget();
                     if !self.explains(sequence, word, told) && self.twins_may_explain(sequence, word)? {
                         continue;
                     }
-                    if let Some(mismatch) = self.take(sequence, word, told) {
+                    if let Some(mismatch) = self.take(told) {
                         self.queue.pop_front();
                         return Some(mismatch);
                     }
@@ -121,7 +157,7 @@ impl Stream {
     }
 
     fn explains(&self, sequence: u64, word: u64, told: VerdictKind) -> bool {
-        self.candidates.iter().any(|window| window.classify(sequence, word) == told)
+        self.candidates.iter().any(|candidate| candidate.window.classify(sequence, word) == told)
     }
 
     /// Copies that nothing tells apart may have been answered in another order: exchanges endings with one that fits.
@@ -144,26 +180,54 @@ impl Stream {
         Some(false)
     }
 
-    fn take(&mut self, sequence: u64, word: u64, told: VerdictKind) -> Option<Mismatch> {
+    /// What is spent at the admission of the first arrival is forgotten, and may be where only an earlier admission of the
+    /// node was past it.
+    fn forget(&mut self) {
+        let Some(Arrival { wall, latest, .. }) = self.queue.front() else { return };
+        let mut may_be_forgotten = false;
+        for candidate in self.candidates.iter_mut().filter(|candidate| candidate.is_retained()) {
+            if *wall > candidate.spent {
+                *candidate = Candidate::default();
+            } else {
+                may_be_forgotten |= *latest > candidate.spent;
+            }
+        }
+        if may_be_forgotten {
+            self.candidates.push(Candidate::default());
+        }
+        let mut forgotten = 0;
+        self.candidates.retain(|candidate| {
+            forgotten += u32::from(!candidate.is_retained());
+            candidate.is_retained() || forgotten == 1
+        });
+    }
+
+    fn take(&mut self, told: VerdictKind) -> Option<Mismatch> {
         if self.candidates.is_empty() && !self.torn {
             return None;
         }
-        let expected = self.candidates.first().map(|window| window.classify(sequence, word));
-        self.candidates.retain(|window| window.observe(sequence, word) == told);
+        let arrival = self.queue.front()?;
+        let sequence = arrival.sequence;
+        let expected =
+            self.candidates.first().map(|candidate| candidate.window.classify(sequence, arrival.word));
+        self.candidates.retain(|candidate| candidate.observe(arrival) == told);
         // Once it is told the stream is not judged until the next life, so that one slip is one violation.
         let mismatch = self.candidates.is_empty().then_some(Mismatch { sequence, told, expected });
         self.torn = false;
         mismatch
     }
 
-    fn take_untold(&mut self, sequence: u64, word: u64, may_have_failed: bool) {
+    fn take_untold(&mut self, errors: u32) {
+        let may_have_failed = self.queue.front().is_some_and(|arrival| errors != arrival.errors);
         let without = may_have_failed.then(|| self.candidates.clone());
-        for window in &mut self.candidates {
-            window.observe(sequence, word);
+        self.forget();
+        let Some(arrival) = self.queue.front() else { return };
+        for candidate in &mut self.candidates {
+            candidate.observe(arrival);
         }
-        for window in without.into_iter().flatten() {
-            if !self.candidates.contains(&window) {
-                self.candidates.push(window);
+        for candidate in without.into_iter().flatten() {
+            if !self.candidates.contains(&candidate) {
+                self.candidates.push(candidate);
             }
         }
         if self.candidates.len() > MOST_CANDIDATES {
@@ -179,6 +243,8 @@ pub struct Verdict {
     records: RecordNames,
     streams: FxHashMap<StreamKey, Stream>,
     errors: PerNode<u32>,
+    /// The latest reading at an admission, of each node's life.
+    latest: PerNode<(Life, WallMs)>,
 }
 
 impl Verdict {
@@ -197,18 +263,23 @@ impl Verdict {
             records: RecordNames::new(Table::Receiver, setting.reader),
             streams: FxHashMap::default(),
             errors: PerNode::default(),
+            latest: PerNode::default(),
         }
     }
 
     fn arrived(
         &mut self,
         node: NodeId,
-        life: Life,
+        (life, wall): (Life, WallMs),
         transaction: &Transaction,
         passage: Passage,
         view: &dyn View,
     ) {
         let errors = *self.errors.at(node);
+        let (of, latest) = self.latest.at(node);
+        *latest = if *of == life { wall.max(*latest) } else { wall };
+        *of = life;
+        let latest = *latest;
         let reader = self.reader;
         let (records, stream) = (&mut self.records, &transaction.stream);
         let mut begin = || Stream::begin(life, &view.visible_image(node, records.of(stream)), reader);
@@ -220,6 +291,9 @@ impl Verdict {
         state.queue.push_back(Arrival {
             sequence: transaction.sequence.0,
             word,
+            spent: spent(transaction),
+            wall,
+            latest,
             passage,
             errors,
             ending: None,
@@ -257,8 +331,8 @@ impl Law for Verdict {
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
         match event {
-            Event::Arrived { node, life, transaction, passage, .. } => {
-                self.arrived(*node, *life, transaction, *passage, view);
+            Event::Arrived { node, life, wall, transaction, passage, .. } => {
+                self.arrived(*node, (*life, *wall), transaction, *passage, view);
             }
             Event::Answered { node, life, transaction, passage, answer, .. } => {
                 let ending = match answer {

@@ -1,7 +1,7 @@
 //! Ledgers by hand for `streams/verdict`.
 
 use super::*;
-use crate::laws::fake::{COPY, HONEST, Image, Ledger, receiver_record, transaction};
+use crate::laws::fake::{COPY, HONEST, Image, Ledger, brief, receiver_record, record_of, transaction};
 use crate::plan::DiskOperation;
 use groundhog_engine::host::disk::DiskErrorKind;
 
@@ -118,4 +118,63 @@ fn after_a_restart_the_disk_says_what_was() {
         judged(&mut ledger, 5, verdict);
         assert_eq!(ledger.finish().len(), usize::from(breaks), "{image:?} {verdict:?}");
     }
+}
+
+/// A control stream that is spent after 4,000 ms took sequence 5; then 6 arrives, spent much later, and is judged.
+fn next_of_a_spent_stream(clocks: &[u64], verdict: VerdictKind) -> usize {
+    let mut ledger = ledger();
+    ledger.admitted(3, &brief(1, 3, 5), COPY, VerdictKind::First);
+    let (last, before) = clocks.split_last().unwrap();
+    before.iter().for_each(|clock| ledger.clock_shows(*clock));
+    let next = Transaction { expires: WallMs(50_000), ..brief(1, 3, 6) };
+    ledger.arrived_at(3, WallMs(*last), &next, COPY);
+    ledger.answered(3, &next, COPY, Answer::Verdict(verdict));
+    // What it began with, or went on with, is in its window.
+    ledger.arrived_at(3, WallMs(*last), &next, COPY);
+    ledger.answered(3, &next, COPY, Answer::Verdict(VerdictKind::Replay));
+    ledger.finish().len()
+}
+
+#[test]
+fn a_stream_begins_anew_once_all_that_it_accepted_is_spent() {
+    for (clocks, verdict, breaks) in [
+        (&[4_000][..], VerdictKind::Advance, 0),
+        (&[4_000], VerdictKind::First, 1),
+        (&[4_001], VerdictKind::First, 0),
+        (&[4_001], VerdictKind::Advance, 1),
+        (&[4_001, 4_000], VerdictKind::First, 0),
+        (&[4_001, 4_000], VerdictKind::Advance, 0),
+        (&[4_001, 4_000], VerdictKind::Late, 1),
+    ] {
+        assert_eq!(next_of_a_spent_stream(clocks, verdict), breaks, "{clocks:?} {verdict:?}");
+    }
+}
+
+#[test]
+fn a_life_begins_with_the_age_that_the_disk_shows() {
+    for (clock, verdict, breaks) in [
+        (4_000, VerdictKind::Replay, 0),
+        (4_000, VerdictKind::First, 1),
+        (4_001, VerdictKind::First, 0),
+        (4_001, VerdictKind::Replay, 1),
+    ] {
+        let mut ledger = ledger();
+        let sent = brief(1, 3, 5);
+        ledger.view.certain(3, record_of(&sent), Image::Brief(1, (1, 3), vec![(5, 5)]));
+        ledger.arrived_at(3, WallMs(clock), &sent, COPY);
+        ledger.answered(3, &sent, COPY, Answer::Verdict(verdict));
+        assert_eq!(ledger.finish().len(), breaks, "{clock} {verdict:?}");
+    }
+}
+
+#[test]
+fn a_failed_retirement_never_was() {
+    let mut ledger = ledger();
+    ledger.admitted(3, &brief(1, 3, 5), COPY, VerdictKind::First);
+    let next = Transaction { expires: WallMs(50_000), ..brief(1, 3, 6) };
+    ledger.arrived_at(3, WallMs(4_001), &next, COPY);
+    ledger.answered(3, &next, COPY, Answer::FailedBatch);
+    // The clock was set back meanwhile.
+    ledger.admitted(3, &next, COPY, VerdictKind::Advance);
+    assert_eq!(ledger.finish(), Vec::<String>::new());
 }

@@ -3,13 +3,17 @@
 //! Promise: two events that differ in anything give different bytes, and no encoding is a prefix of another, so that a
 //! sequence of encodings reads back one way only. The one exception is stated here: values that are themselves hashes
 //! enter abbreviated, a transaction's digest and a state's digest by their first 16 bytes, a DID and a record's name by
-//! their first 8. The fingerprint guards against accident, where 64 bits are plenty.
+//! their first 8, and a transaction's digest stands for what it was computed from. The fingerprint guards against accident,
+//! where 64 bits are plenty.
 
 use super::event::{Answer, Event, Passage, Transaction};
 use super::kind::EventKind;
 use crate::units::{Life, MessageId, NodeId, SimTime};
 use groundhog_engine::host::observe::{BatchNumber, Decision, EngineEvent, RecordName, Roles};
 use groundhog_engine::streams::key::StreamKey;
+use groundhog_engine::streams::quota::{MessageLimit, QuotaCharge};
+use groundhog_engine::streams::record::Introducer;
+use groundhog_engine::streams::slots::CapacityBound;
 
 /// Bytes of a digest that enter an encoding.
 const DIGEST_BYTES: usize = 16;
@@ -231,23 +235,22 @@ fn encode_engine(event: &EngineEvent<'_>, out: &mut Encoder<'_>) {
             out.byte(table as u8);
             out.record(record);
             out.option(staged.map(|batch| batch.0));
-            match decision {
-                Decision::Verdict { verdict, sequence, digest } => {
-                    out.byte(4 + verdict as u8);
-                    out.number(sequence.0);
-                    out.bytes(&digest[..DIGEST_BYTES]);
-                }
-                Decision::Reserved { first, last, lease } => {
-                    out.byte(0);
-                    out.number(first.0);
-                    out.number(last.0);
-                    out.number(lease.0);
-                }
-                Decision::Refused { reason } => {
-                    out.byte(1);
-                    out.text(reason);
-                }
-            }
+            out.decision(decision);
+        }
+        EngineEvent::LinkLocal { transition, stream, decision } => {
+            out.number(transition.0);
+            out.stream(stream);
+            out.decision(decision);
+        }
+        EngineEvent::Quota { transition, stream, charge } => {
+            let QuotaCharge { at, data_bytes, limit, refused } = charge;
+            out.number(transition.0);
+            out.stream(stream);
+            out.number(at.0);
+            out.number(data_bytes);
+            out.flag(limit == MessageLimit::Delegated);
+            // No reason is empty.
+            out.text(refused.unwrap_or(""));
         }
         EngineEvent::Released { transition, depends } => {
             out.number(transition.0);
@@ -278,6 +281,19 @@ fn encode_engine(event: &EngineEvent<'_>, out: &mut Encoder<'_>) {
             out.bytes(&state_digest[..DIGEST_BYTES]);
         }
         EngineEvent::CallerGone { transition } => out.number(transition.0),
+        EngineEvent::Retired { transition, stream, record, introducer, spent, staged } => {
+            out.number(transition.0);
+            out.stream(stream);
+            out.record(record);
+            out.introducer(introducer);
+            out.number(spent.0);
+            out.number(staged.0);
+        }
+        EngineEvent::BoundMet { transition, introducer, bound } => {
+            out.number(transition.0);
+            out.introducer(introducer);
+            out.bound(bound);
+        }
     }
 }
 
@@ -362,6 +378,51 @@ impl Encoder<'_> {
     fn roles(&mut self, roles: Roles) {
         self.number(u64::from(roles.leases));
         self.number(u64::from(roles.windows));
+    }
+
+    fn decision(&mut self, decision: Decision) {
+        match decision {
+            Decision::Verdict { verdict, sequence, digest } => {
+                self.byte(4 + verdict as u8);
+                self.number(sequence.0);
+                self.bytes(&digest[..DIGEST_BYTES]);
+            }
+            Decision::Reserved { first, last, lease } => {
+                self.byte(0);
+                self.number(first.0);
+                self.number(last.0);
+                self.number(lease.0);
+            }
+            Decision::Refused { reason } => {
+                self.byte(1);
+                self.text(reason);
+            }
+        }
+    }
+
+    fn introducer(&mut self, introducer: Introducer) {
+        match introducer {
+            Introducer::Slot(slot) => {
+                self.byte(0);
+                self.number(u64::from(slot.get()));
+            }
+            Introducer::Inbox => self.byte(1),
+            Introducer::Own => self.byte(2),
+        }
+    }
+
+    fn bound(&mut self, bound: CapacityBound) {
+        self.text(bound.id());
+        let (streams, slots) = match bound {
+            CapacityBound::Claim { claim, over_floor } => (u64::from(claim), u64::from(over_floor)),
+            CapacityBound::Floor { floor: streams }
+            | CapacityBound::Pool { pool: streams }
+            | CapacityBound::Inbox { share: streams }
+            | CapacityBound::SelfShare { share: streams } => (u64::from(streams), 0),
+            CapacityBound::Table { capacity } => (capacity as u64, 0),
+        };
+        self.number(streams);
+        self.number(slots);
     }
 
     #[inline]

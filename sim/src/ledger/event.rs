@@ -67,6 +67,8 @@ pub struct Transaction {
     pub sequence: Sequence,
     /// Its digest.
     pub digest: [u8; 32],
+    /// The last instant of its lifetime. It is signed, and so the digest stands for it.
+    pub expires: WallMs,
 }
 
 /// How a frame came to its admission.

@@ -65,6 +65,10 @@ kinds! {
     EngineBatchDurable = 37, "batch-durable";
     EngineBatchFailed = 38, "batch-failed";
     EngineCallerGone = 39, "caller-gone";
+    EngineRetired = 40, "retire";
+    EngineBoundMet = 41, "bound-met";
+    EngineLinkLocal = 42, "link-local";
+    EngineQuota = 43, "quota";
 }
 
 /// How many numbers a kind may have: every kind's number is below this.
@@ -110,6 +114,10 @@ impl EventKind {
                 EngineEvent::BatchDurable { .. } => Self::EngineBatchDurable,
                 EngineEvent::BatchFailed { .. } => Self::EngineBatchFailed,
                 EngineEvent::CallerGone { .. } => Self::EngineCallerGone,
+                EngineEvent::Retired { .. } => Self::EngineRetired,
+                EngineEvent::BoundMet { .. } => Self::EngineBoundMet,
+                EngineEvent::LinkLocal { .. } => Self::EngineLinkLocal,
+                EngineEvent::Quota { .. } => Self::EngineQuota,
             },
         }
     }

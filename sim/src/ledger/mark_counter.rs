@@ -166,6 +166,9 @@ impl Marks {
                 self.with_node(node, |node| node.in_hand[class] += 1);
             }
             Event::Handled { node, class, .. } => self.handled(node, class),
+            Event::Engine { event: EngineEvent::Retired { .. }, .. } => {
+                self.count_if(true, Mark::StreamRetired)
+            }
             Event::Engine { event: EngineEvent::Step { step, .. }, .. } => {
                 self.count_if(step == Step::OpenMarked, Mark::OpenMarked);
                 self.count_if(step == Step::OpenTemporaryRemoved, Mark::OpenRemovedTemporary);

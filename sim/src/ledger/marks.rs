@@ -114,6 +114,8 @@ marks! {
         "A wall clock that was wrong at boot was set right, with no fault of that clock beginning at that moment.";
     BootBeforeEarlierLife = "clock/boot-before-earlier-life", CLOCKS, 1,
         "A node booted with a wall clock before the one of its earlier boot.";
+    StreamRetired = "stream/retired", CLOCKS, 1,
+        "A stream was retired, since all that it had admitted was spent.";
     DelegationExpired = "delegation/expired-refused", CLOCKS, 1,
         "A transaction was refused because its delegation had expired by the verifier's clock.";
 }

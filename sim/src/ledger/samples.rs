@@ -13,8 +13,11 @@ use groundhog_engine::host::observe::{
 };
 use groundhog_engine::identity::Did;
 use groundhog_engine::streams::key::{Class, NetworkId, StreamKey, Table};
+use groundhog_engine::streams::quota::{MessageLimit, QuotaCharge};
+use groundhog_engine::streams::record::Introducer;
+use groundhog_engine::streams::slots::CapacityBound;
 use groundhog_engine::streams::window::VerdictKind;
-use groundhog_engine::units::{Sequence, WallMs};
+use groundhog_engine::units::{MonotonicNs, Sequence, WallMs};
 
 /// A plan of `nodes` nodes in which node 0 sends `messages` messages to node 1, with these faults, of 24 s.
 pub fn plan(nodes: u16, messages: u32, faults: Vec<FaultKind>) -> Plan {
@@ -65,6 +68,7 @@ pub fn plan(nodes: u16, messages: u32, faults: Vec<FaultKind>) -> Plan {
             delegation_lifetime_ms: 1,
             transaction_lifetime_ms: 1,
             clock_tolerance_ms: 1,
+            quota: None,
         },
         nodes: (0..nodes)
             .map(|id| NodePlan { id: NodeId(id), cores: 1, clock: ClockPlan::default() })
@@ -125,7 +129,8 @@ pub const fn stream(network: u32, origin: u8, destination: u8, class: Class) -> 
 }
 
 pub const STREAM: StreamKey = stream(7, 1, 2, Class::Application);
-pub const TRANSACTION: Transaction = Transaction { stream: STREAM, sequence: Sequence(41), digest: [9; 32] };
+pub const TRANSACTION: Transaction =
+    Transaction { stream: STREAM, sequence: Sequence(41), digest: [9; 32], expires: WallMs(5) };
 pub const RECORD: RecordName = RecordName([5; 20]);
 pub const OTHER_RECORD: RecordName = RecordName([6; 20]);
 const N: NodeId = NodeId(3);
@@ -142,6 +147,13 @@ const B: BatchNumber = BatchNumber(5);
 const B2: BatchNumber = BatchNumber(u64::MAX);
 const ONE: Roles = Roles { leases: 1, windows: 0 };
 const MANY: Roles = Roles { leases: u32::MAX, windows: u32::MAX };
+
+/// A slot is given by a lease alone, or found in a record.
+static SLOTS: std::sync::LazyLock<[Introducer; 2]> = std::sync::LazyLock::new(|| [0, u16::MAX].map(slot));
+
+fn slot(index: u16) -> Introducer {
+    Introducer::Slot(serde_json::from_value(index.into()).unwrap())
+}
 
 static OTHERS: [Transaction; 6] = [
     Transaction { stream: stream(8, 1, 2, Class::Application), ..TRANSACTION },
@@ -318,6 +330,15 @@ fn engine() -> Vec<EngineEvent<'static>> {
     };
     let opened = |restored, unrestorable, batch| EngineEvent::Opened { restored, unrestorable, next_batch: BatchNumber(batch) };
     let receiver = Table::Receiver;
+    let retired = |transition, stream, record, introducer, spent, staged| {
+        EngineEvent::Retired { transition, stream, record, introducer, spent: WallMs(spent), staged }
+    };
+    let by_link = |transition, stream, decision| EngineEvent::LinkLocal { transition, stream, decision };
+    let charge = |transition, stream, at, data_bytes, limit, refused| {
+        let charge = QuotaCharge { at: MonotonicNs(at), data_bytes, limit, refused };
+        EngineEvent::Quota { transition, stream, charge }
+    };
+    let met = |transition, introducer, bound| EngineEvent::BoundMet { transition, introducer, bound };
     vec![
         opened(1, 2, 3), opened(2, 2, 3), opened(1, 1, 3), opened(1, 2, 2), opened(u32::MAX, u32::MAX, u64::MAX),
         transition(t, &STREAM, receiver, RECORD, verdict, Some(B)),
@@ -358,5 +379,30 @@ fn engine() -> Vec<EngineEvent<'static>> {
         EngineEvent::BatchFailed { batch: B, undone: u32::MAX, state_digest: [0; 32] },
         EngineEvent::BatchFailed { batch: B, undone: 1, state_digest: [1; 32] },
         EngineEvent::CallerGone { transition: t }, EngineEvent::CallerGone { transition: TransitionNumber(3) },
+        retired(t, &STREAM, RECORD, Introducer::Inbox, 7, B),
+        retired(TransitionNumber(3), &STREAM, RECORD, Introducer::Inbox, 7, B),
+        retired(t, &OTHERS[0].stream, RECORD, Introducer::Inbox, 7, B),
+        retired(t, &STREAM, OTHER_RECORD, Introducer::Inbox, 7, B),
+        retired(t, &STREAM, RECORD, Introducer::Own, 7, B), retired(t, &STREAM, RECORD, SLOTS[0], 7, B),
+        retired(t, &STREAM, RECORD, SLOTS[1], u64::MAX, B2), retired(t, &STREAM, RECORD, Introducer::Inbox, 8, B),
+        retired(t, &STREAM, RECORD, Introducer::Inbox, 7, B2),
+        met(t, Introducer::Inbox, CapacityBound::Inbox { share: 768 }),
+        met(TransitionNumber(3), Introducer::Inbox, CapacityBound::Inbox { share: 768 }),
+        met(t, Introducer::Own, CapacityBound::Inbox { share: 768 }),
+        met(t, Introducer::Inbox, CapacityBound::Inbox { share: 767 }),
+        met(t, Introducer::Inbox, CapacityBound::SelfShare { share: 768 }),
+        met(t, Introducer::Inbox, CapacityBound::Pool { pool: 768 }),
+        met(t, Introducer::Inbox, CapacityBound::Floor { floor: 768 }),
+        met(t, Introducer::Inbox, CapacityBound::Table { capacity: usize::MAX }),
+        met(t, Introducer::Inbox, CapacityBound::Claim { claim: u32::MAX, over_floor: 1 }),
+        met(t, Introducer::Inbox, CapacityBound::Claim { claim: u32::MAX, over_floor: u32::MAX }),
+        by_link(t, &STREAM, verdict), by_link(TransitionNumber(3), &STREAM, verdict),
+        by_link(t, &OTHERS[0].stream, verdict), by_link(t, &STREAM, Decision::Refused { reason: "byte-rate-exhausted" }),
+        by_link(t, &STREAM, Decision::Verdict { verdict: VerdictKind::Replay, sequence: Sequence(41), digest: [9; 32] }),
+        charge(t, &STREAM, 5, 64, MessageLimit::Enforced, None), charge(TransitionNumber(3), &STREAM, 5, 64, MessageLimit::Enforced, None),
+        charge(t, &OTHERS[0].stream, 5, 64, MessageLimit::Enforced, None), charge(t, &STREAM, 6, 64, MessageLimit::Enforced, None),
+        charge(t, &STREAM, 5, 65, MessageLimit::Enforced, None), charge(t, &STREAM, 5, 64, MessageLimit::Delegated, None),
+        charge(t, &STREAM, 5, 64, MessageLimit::Enforced, Some("message-rate-exhausted")),
+        charge(t, &STREAM, u64::MAX, u64::MAX, MessageLimit::Enforced, Some("byte-rate-exhausted")),
     ]
 }

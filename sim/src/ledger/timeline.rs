@@ -10,6 +10,7 @@ use crate::units::{Life, MessageId, NodeId, SimTime};
 use groundhog_engine::host::observe::{Decision, EngineEvent, RecordName, Roles};
 use groundhog_engine::identity::Did;
 use groundhog_engine::streams::key::{StreamKey, Table};
+use groundhog_engine::streams::quota::MessageLimit;
 use std::fmt::{self, Write};
 
 /// The most columns of a line.
@@ -174,15 +175,7 @@ impl Timeline {
                 let side = if table == Table::Sender { "sends" } else { "admits" };
                 write!(out, "{} {side} ", transition.0)?;
                 self.stream(out, stream)?;
-                match decision {
-                    Decision::Verdict { verdict, sequence, .. } => {
-                        write!(out, "#{sequence} {}", verdict.id())?
-                    }
-                    Decision::Reserved { first, last, lease } => {
-                        write!(out, "#{first}..={last} lease {lease}")?
-                    }
-                    Decision::Refused { reason } => write!(out, " refused: {reason}")?,
-                }
+                write_decision(out, decision)?;
                 staged.map_or(Ok(()), |batch| write!(out, ", batch {}", batch.0))
             }
             EngineEvent::Released { transition, depends } => {
@@ -207,6 +200,23 @@ impl Timeline {
                 write!(out, "batch {}, {undone} undone, state {a:02x}{b:02x}{c:02x}{d:02x}", batch.0)
             }
             EngineEvent::CallerGone { transition } => write!(out, "{}", transition.0),
+            EngineEvent::Retired { stream, introducer, spent, staged, .. } => {
+                self.stream(out, stream)?;
+                write!(out, " of {introducer}, spent after {spent}, batch {}", staged.0)
+            }
+            EngineEvent::BoundMet { introducer, bound, .. } => write!(out, "{introducer}: {bound}"),
+            EngineEvent::LinkLocal { transition, stream, decision } => {
+                write!(out, "{} by its link ", transition.0)?;
+                self.stream(out, stream)?;
+                write_decision(out, decision)
+            }
+            EngineEvent::Quota { transition, stream, charge } => {
+                write!(out, "{} ", transition.0)?;
+                self.stream(out, stream)?;
+                let messages = u8::from(charge.limit == MessageLimit::Enforced);
+                write!(out, " {messages} messages, {} B", charge.data_bytes)?;
+                charge.refused.map_or(Ok(()), |reason| write!(out, " refused: {reason}"))
+            }
         }
     }
 
@@ -227,6 +237,14 @@ impl Timeline {
             Some(node) => write!(out, "n{}", node.0),
             None => out.write_str(&did.short()),
         }
+    }
+}
+
+fn write_decision(out: &mut String, decision: Decision) -> fmt::Result {
+    match decision {
+        Decision::Verdict { verdict, sequence, .. } => write!(out, "#{sequence} {}", verdict.id()),
+        Decision::Reserved { first, last, lease } => write!(out, "#{first}..={last} lease {lease}"),
+        Decision::Refused { reason } => write!(out, " refused: {reason}"),
     }
 }
 

@@ -5,6 +5,7 @@
 use super::{Act, Action, Fault, FaultKind, LinkFault, Plan, When};
 use crate::units::NodeId;
 use groundhog_engine::flaws::Flaw;
+use groundhog_engine::streams::slots::{DEFAULT_SUCCESSORS, SlotBounds};
 use groundhog_engine::streams::transaction::LIFETIME_MAX_MS;
 use std::collections::BTreeSet;
 
@@ -55,6 +56,9 @@ const MAX_DRIFT_PPM: u64 = 500_000;
 
 /// The most data in one message: with its proofs it fits one frame of 64 KiB.
 const MAX_MESSAGE_BYTES: u32 = 61_440;
+
+/// Peers of one node at most: each has a connection slot.
+const MOST_PEERS: u16 = SlotBounds::for_successors(DEFAULT_SUCCESSORS).slots;
 
 fn ensure(
     holds: bool,
@@ -110,6 +114,9 @@ impl Plan {
         for id in &self.flaws {
             ensure(Flaw::from_id(id).is_some(), plan, || format!("no flaw is called {id:?}"))?;
         }
+        if let Some(Err(zero)) = self.engines.quota.map(|quota| quota.config()) {
+            return Err(PlanError::Wrong { place: "engines".to_owned(), what: zero.to_string() });
+        }
         for (node, place) in self.nodes.iter().zip(0..) {
             ensure(
                 node.id == NodeId(place),
@@ -160,6 +167,7 @@ impl Plan {
 
     fn check_links(&self) -> Result<BTreeSet<(NodeId, NodeId)>, PlanError> {
         let mut links = BTreeSet::new();
+        let mut peers = vec![0; self.nodes.len()];
         for (link, place) in self.links.iter().zip(0_usize..) {
             let place = || format!("link {place}");
             ensure(link.a < link.b, place, || "its ends are not in order, or equal".to_owned())?;
@@ -170,6 +178,12 @@ impl Plan {
                 "more than 1,000 of 1,000".to_owned()
             })?;
             ensure(links.insert((link.a, link.b)), place, || "another link has the same ends".to_owned())?;
+            for end in [link.a, link.b] {
+                peers[end.index()] += 1;
+                ensure(peers[end.index()] <= MOST_PEERS, place, || {
+                    format!("{end} has more than {MOST_PEERS} peers, and a node no more connection slots")
+                })?;
+            }
         }
         Ok(links)
     }

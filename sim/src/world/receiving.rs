@@ -2,7 +2,7 @@
 //!
 //! Promise: a lane's frames are taken in the order in which the transport had them; each frame in hand is finished once.
 
-use super::network::{Delivery, Frame, FrameHandle, ReturnPath, SignalKind};
+use super::network::{Delivery, Frame, FrameHandle, LinkGeneration, ReturnPath, SignalKind};
 use super::timeline::Due;
 use super::traffic::Direction;
 use super::{Program, World};
@@ -33,11 +33,16 @@ pub struct Inbound {
     pub(super) intended: SimTime,
     pub(super) sent: SimTime,
     pub(super) class: Class,
-    /// Connection slot of the peer at the receiver.
-    pub(super) slot: u16,
     path: ReturnPath,
     /// Whether the sender's lane waits for its credit.
     credited: bool,
+}
+
+impl Inbound {
+    /// The connection that it came by.
+    pub(super) const fn generation(&self) -> LinkGeneration {
+        self.path.generation
+    }
 }
 
 #[derive(Debug, Default)]
@@ -136,7 +141,6 @@ impl World {
         let copy = frame.event_copy();
         let sent = frame.sent;
         let (peer, node, class) = (sent.from, sent.to, sent.class);
-        let slot = self.traffic.slots[&Direction { from: peer, to: node }];
         let inbound = Box::new(Inbound {
             frame: frame.number,
             message: sent.message,
@@ -150,7 +154,6 @@ impl World {
             intended: sent.tag.intended,
             sent: sent.tag.sent,
             class,
-            slot,
             path,
             credited: !duplicate && sent.tag.transfer.is_some(),
         });

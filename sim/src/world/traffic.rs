@@ -65,7 +65,6 @@ pub struct Traffic {
     sending: IndexMap<Direction, Sending, FxBuildHasher>,
     pub(super) receiving: Vec<Receiving>,
     returning: Slots<Returning, ()>,
-    pub(super) slots: IndexMap<Direction, u16, FxBuildHasher>,
     /// Channels whose receiver is stalled behind its transport: by how many faults, and what it holds.
     pub(super) stalled: BTreeMap<(Direction, u8), StalledReceiver>,
     pub(super) flaws: Flaws,
@@ -78,21 +77,11 @@ impl Traffic {
     /// [`LinkError`] names the first link of the plan that cannot be.
     pub fn new(plan: &Plan, flaws: Flaws) -> Result<Self, LinkError> {
         let network = Network::new(plan.seed, plan.nodes.len(), &plan.links)?;
-        let mut next_slot = vec![0u16; plan.nodes.len()];
-        let mut slots: IndexMap<Direction, u16, FxBuildHasher> = IndexMap::default();
-        for link in &plan.links {
-            for (from, to) in [(link.a, link.b), (link.b, link.a)] {
-                let slot = &mut next_slot[to.index()];
-                slots.insert(Direction { from, to }, *slot);
-                *slot += 1;
-            }
-        }
         Ok(Self {
             network,
             sending: IndexMap::default(),
             receiving: plan.nodes.iter().map(|_| Receiving::default()).collect(),
             returning: Slots::default(),
-            slots,
             stalled: BTreeMap::new(),
             flaws,
         })

@@ -248,6 +248,14 @@ mod flawed {
     }
 
     #[tokio::test]
+    async fn a_record_that_goes_before_its_marker_leaves_the_marker_alone_for_a_while() {
+        let (machine, mut store) = filled(Flaws::NONE.with(Flaw::RecordRemovedBeforeMarker)).await;
+        write(&mut store, 2, &[], &[removal("b")]).await;
+        let log = log(&machine, &["b"]);
+        assert_eq!(log, ["remove b", "flush directory root", "remove b.p"]);
+    }
+
+    #[tokio::test]
     async fn each_flaw_of_an_open_shows_in_its_operations() {
         let (log, _) = open_unmarked(Flaw::AncestorsNotFlushed).await;
         assert_eq!((place(&log, "flush directory data"), place(&log, "flush directory .")), (None, None));

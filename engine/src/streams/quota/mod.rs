@@ -209,8 +209,8 @@ pub struct QuotaCharge {
     pub data_bytes: u64,
     /// Whether a message token was needed.
     pub limit: MessageLimit,
-    /// Why it was refused; `None` where it was charged.
-    pub refused: Option<QuotaError>,
+    /// Why it was refused, as [`QuotaError::id`] says it; `None` where it was charged.
+    pub refused: Option<&'static str>,
 }
 
 /// Takes one call of [`OriginQuota::reserve`] back.

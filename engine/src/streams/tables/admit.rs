@@ -198,10 +198,10 @@ impl Tables {
         let Arriving { stream, data_bytes, monotonic: at, treatment: Treatment { limit, .. }, .. } =
             *arriving;
         let (result, undo) = quota.reserve(stream, data_bytes, limit, at);
-        let refused = result.err();
-        if let Some(error) = &refused {
+        if let Err(error) = &result {
             self.counters.quota.count(stream.class, error);
         }
+        let refused = result.err().map(|error| error.id());
         Charged { charge: Some(QuotaCharge { at, data_bytes, limit, refused }), undo, result }
     }
 

@@ -107,7 +107,7 @@ fn submit(context: &LifeContext, peer: NodeId, inbound: Box<Inbound>, verified: 
     let (node, life) = (context.node, context.life);
     let passage = Passage { honest: inbound.honest && peer == inbound.origin, copy: inbound.copy };
     let message = inbound.message;
-    let (transaction, gives_up_after, witness) = context.shared.with(|world| {
+    let (transaction, gives_up_after, witness, peer_did) = context.shared.with(|world| {
         let transaction = Named {
             // By delegator, whatever the engine's key is.
             stream: StreamKey {
@@ -118,6 +118,7 @@ fn submit(context: &LifeContext, peer: NodeId, inbound: Box<Inbound>, verified: 
             },
             sequence: verified.transaction().sequence,
             digest: *verified.digest(),
+            expires: verified.transaction().expires(),
         };
         let wall = world.wall_now(node);
         world.record(&Event::Arrived { message, node, life, wall, transaction: &transaction, passage });
@@ -127,9 +128,11 @@ fn submit(context: &LifeContext, peer: NodeId, inbound: Box<Inbound>, verified: 
             let gives_up = every(burst.cancel_admit_every, message.ordinal);
             gives_up.then(|| Duration::from_micros(burst.cancel_after_us))
         });
-        (transaction, gives_up_after, world.nodes[node.index()].identity.signer())
+        let peer_did = world.nodes[peer.index()].identity.did();
+        (transaction, gives_up_after, world.nodes[node.index()].identity.signer(), peer_did)
     });
-    let arrival = Arrival { introducer: Introducer::Slot(inbound.slot), witness: &witness };
+    let (slot, link) = context.connections.of(&context.streams, (peer, peer_did), inbound.generation());
+    let arrival = Arrival { introducer: Introducer::Slot(slot), link: link.as_deref(), witness: &witness };
     let admission = context.streams.admit(verified, arrival);
     let record = admission.record().unwrap_or_else(|| {
         // The tables were not asked: the record that they would have looked at.

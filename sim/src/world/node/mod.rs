@@ -3,10 +3,12 @@
 //! Promise: it does what a real node's daemon does around the same engines, in the same order: reserve, sign, push; and
 //! decode, verify, admit, dispatch, give credit back.
 
+mod connections;
 mod identity;
 mod lane;
 mod sender;
 
+use connections::Connections;
 pub use identity::Identity;
 
 use super::disk::{Disk, DiskConfig};
@@ -21,6 +23,7 @@ use groundhog_engine::identity::Did;
 use groundhog_engine::identity::signing::Crypto;
 use groundhog_engine::store::{self, frame};
 use groundhog_engine::streams::key::{Class, NetworkId};
+use groundhog_engine::streams::slots::{DEFAULT_SUCCESSORS, SlotBounds};
 use groundhog_engine::streams::verify::Verifier;
 use groundhog_engine::streams::{OpenError, Storage, Streams, StreamsConfig};
 use std::sync::{Arc, Mutex};
@@ -35,12 +38,16 @@ pub fn store_root() -> DiskPath {
     DiskPath::new(DATA_DIRECTORY).join("node").join("transaction-replay")
 }
 
+/// Every node's connection slots, and what may be charged to them.
+pub const SLOTS: SlotBounds = SlotBounds::for_successors(DEFAULT_SUCCESSORS);
+
 /// What every task of one life works with.
 pub struct LifeContext {
     shared: Shared,
     host: Host,
     machine: SimMachine,
     streams: Streams,
+    connections: Connections,
     verifier: Mutex<Verifier>,
     node: NodeId,
     life: Life,
@@ -78,6 +85,8 @@ impl World {
             crypto: crypto_of(&self.plan),
             storage: Storage::Authoritative { capacity_bytes: engines.store_budget_bytes },
             capacity: engines.stream_capacity as usize,
+            quota: engines.quota.map(|quota| quota.config().expect("a checked plan has no limit of zero")),
+            slots: SLOTS,
             flaws: self.flaws,
         }
     }
@@ -100,6 +109,7 @@ pub async fn live(shared: Shared, host: Host, machine: SimMachine, node: NodeId,
             host,
             machine,
             streams,
+            connections: Connections::default(),
             verifier: Mutex::new(Verifier::new(network_id, crypto_of(&world.plan), world.flaws)),
             node,
             life,

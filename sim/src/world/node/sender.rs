@@ -151,7 +151,7 @@ async fn sign_and_push(context: &LifeContext, job: &Job, sequence: Sequence) {
     let transaction = Transaction::sign(&draft, &signer, context.network_id, context.crypto)
         .expect("the workload's messages are within the limits of a transaction");
     let mut work = transaction.signing_work();
-    let digest = transaction.digest();
+    let (digest, expires) = (transaction.digest(), transaction.expires());
     let payload = Payload::sign(transaction, &signer, context.network_id, context.crypto);
     let second = payload.signing_work();
     work.signatures += second.signatures;
@@ -163,7 +163,7 @@ async fn sign_and_push(context: &LifeContext, job: &Job, sequence: Sequence) {
         from: node,
         to: job.to,
         via: job.via,
-        transaction: Named { stream, sequence, digest },
+        transaction: Named { stream, sequence, digest, expires },
         payload: payload.encoded().clone(),
         intended: job.intended,
         exposed: false,

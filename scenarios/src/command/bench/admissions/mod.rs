@@ -19,7 +19,7 @@ use crate::target::TargetError;
 use clap::Args;
 use directory::Directory;
 use groundhog_engine::host::native::NativeError;
-use groundhog_engine::streams::{AdmitError, OpenError, STREAM_CAPACITY};
+use groundhog_engine::streams::{AdmitError, OpenError};
 use groundhog_sim::laws::honest::Honest;
 use indicatif::{ProgressBar, ProgressStyle};
 use people::Load;
@@ -51,7 +51,7 @@ pub struct Arguments {
     seconds: Duration,
     /// Admit through so many streams that go on, in turn, where without it each admission opens a stream of its own:
     /// the worst case, for each then writes a record of its own.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=STREAM_CAPACITY as i64))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=row::STREAMS_MAX as i64))]
     streams: Option<u32>,
     /// Instead of measuring: let a process reserve, sign and admit, end it with SIGKILL again and again, and show that
     /// nothing was admitted twice and no sequence signed twice. Each life works over the store that the one before left,

@@ -12,11 +12,12 @@ use groundhog_engine::host::observe::EngineEvent;
 use groundhog_engine::identity::delegation::Signer;
 use groundhog_engine::store::name::FileName;
 use groundhog_engine::streams::record::Introducer;
+use groundhog_engine::streams::slots::{DEFAULT_SUCCESSORS, SlotBounds, SlotLease};
 use groundhog_engine::streams::verify::Verified;
-use groundhog_engine::streams::{Admitting, Arrival, STREAM_CAPACITY, Streams, StreamsConfig};
+use groundhog_engine::streams::{Admitting, Arrival, Streams};
 use hdrhistogram::Histogram;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -26,10 +27,16 @@ const PREPARED_MAX: u64 = 20_000;
 /// The longest latency that is told from a longer one: ten minutes.
 const LATENCY_MAX_NS: u64 = 600_000_000_000;
 
-/// Transactions of a load that a row may use: a table holds no more fresh streams.
+/// The most streams that a store takes in through all its connection slots.
+pub const STREAMS_MAX: u32 = {
+    let SlotBounds { slots, floor, pool, .. } = SlotBounds::for_successors(DEFAULT_SUCCESSORS);
+    slots as u32 * floor + pool
+};
+
+/// Transactions of a load that a row may use: a store takes in no more fresh streams.
 const fn bound(load: Load) -> u64 {
     match load {
-        Load::Fresh => STREAM_CAPACITY as u64,
+        Load::Fresh => STREAMS_MAX as u64,
         Load::Streams(_) => PREPARED_MAX,
     }
 }
@@ -130,6 +137,9 @@ struct Store {
     streams: Streams,
     witness: Arc<Signer>,
     batches: Arc<Batches>,
+    /// A connection in each slot: what is admitted comes by one after the other, for none may bring so many streams.
+    peers: Vec<SlotLease>,
+    next_peer: AtomicUsize,
 }
 
 impl Store {
@@ -141,13 +151,18 @@ impl Store {
             move |event| batches.see(event)
         });
         let witness = Arc::new(people::signer(Person::Receiver, 0));
-        let config = StreamsConfig::new(people::NETWORK, witness.account());
+        let config = people::config(&witness);
         let streams = Streams::open(&host, DiskPath::root().join(name), config).await?;
-        Ok(Self { machine, streams, witness, batches })
+        let peer = people::signer(Person::Hop, 0).account();
+        let peers = std::iter::from_fn(|| streams.connected(peer).ok()).collect();
+        Ok(Self { machine, streams, witness, batches, peers, next_peer: AtomicUsize::new(0) })
     }
 
     fn admit(&self, verified: &Verified) -> Admitting {
-        self.streams.admit(verified, Arrival { introducer: Introducer::Slot(0), witness: &self.witness })
+        let peer = &self.peers[self.next_peer.fetch_add(1, Ordering::Relaxed) % self.peers.len()];
+        let introducer = Introducer::Slot(peer.slot());
+        let arrival = Arrival { introducer, link: Some(peer.link()), witness: &self.witness };
+        self.streams.admit(verified, arrival)
     }
 }
 

@@ -20,6 +20,7 @@ use groundhog_engine::identity::signing::Crypto;
 use groundhog_engine::streams::key::Class;
 use groundhog_engine::streams::payload::Payload;
 use groundhog_engine::streams::record::Introducer;
+use groundhog_engine::streams::slots::SlotLease;
 use groundhog_engine::streams::transaction::TransactionId;
 use groundhog_engine::streams::verify::Verifier;
 use groundhog_engine::streams::{Arrival, Streams, StreamsConfig};
@@ -102,6 +103,7 @@ fn tell_of(event: EngineEvent<'_>) {
 struct Node {
     host: Host,
     streams: Streams,
+    connection: SlotLease,
     receiver: Arc<Signer>,
     hop: Signer,
     life: u32,
@@ -112,11 +114,12 @@ async fn live(arguments: &Arguments, flaws: Flaws, again: Vec<Payload>) -> Resul
     let machine = NativeMachine::new(&arguments.dir)?;
     let host = watched(Arc::clone(&machine), tell_of);
     let receiver = Arc::new(people::signer(Person::Receiver, 0));
-    let config = StreamsConfig { flaws, ..StreamsConfig::new(people::NETWORK, receiver.account()) };
+    let config = StreamsConfig { flaws, ..people::config(&receiver) };
     let streams = Streams::open(&host, DiskPath::new("store"), config).await?;
     tell(&Line::Opened);
     let hop = people::signer(Person::Hop, 0);
-    let node = Arc::new(Node { host, streams, receiver, hop, life: arguments.life, flaws });
+    let connection = streams.connected(hop.account())?;
+    let node = Arc::new(Node { host, streams, connection, receiver, hop, life: arguments.life, flaws });
     let tasks = usize::try_from(ORIGINS)? * Class::ALL.len();
     let again = Arc::new(again);
     let handing: Vec<_> = (0..tasks)
@@ -175,7 +178,11 @@ impl Node {
             Ok(verified) => verified,
             Err(error) => return tell(&Line::Refused(digest, error.id().to_owned())),
         };
-        let arrival = Arrival { introducer: Introducer::Slot(0), witness: &self.receiver };
+        let arrival = Arrival {
+            introducer: Introducer::Slot(self.connection.slot()),
+            link: Some(self.connection.link()),
+            witness: &self.receiver,
+        };
         match self.streams.admit(&verified, arrival).await {
             Ok(_) => tell(&Line::Admitted(digest)),
             Err(error) => tell(&Line::Refused(digest, error.id().to_owned())),
