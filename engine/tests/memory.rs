@@ -20,14 +20,19 @@ use groundhog_engine::streams::verify::{Verified, Verifier};
 use groundhog_engine::streams::{Arrival, STREAM_CAPACITY, Streams, StreamsConfig};
 use groundhog_engine::units::{MonotonicNs, Sequence, WallMs};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 const NETWORK: NetworkId = NetworkId(1);
 const CRYPTO: Crypto = Crypto::KeyedHash;
 const NOW: WallMs = WallMs(1_700_000_000_000);
 
-/// A machine whose disk takes everything and keeps nothing.
-struct Forgetful;
+/// A machine whose disk takes everything and keeps nothing. A second passes whenever its clock is read, so that no origin's
+/// quota is in the way.
+#[derive(Default)]
+struct Forgetful {
+    seconds: AtomicU64,
+}
 
 impl Machine for Forgetful {
     fn wall_now(&self) -> WallMs {
@@ -35,7 +40,7 @@ impl Machine for Forgetful {
     }
 
     fn monotonic_now(&self) -> MonotonicNs {
-        MonotonicNs(0)
+        MonotonicNs(self.seconds.fetch_add(1, Ordering::Relaxed) * 1_000_000_000)
     }
 
     fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
@@ -102,7 +107,7 @@ fn resident_bytes() -> u64 {
 
 #[tokio::test]
 async fn a_full_table_takes_two_kib_a_stream() {
-    let host = Host::new(Arc::new(Forgetful));
+    let host = Host::new(Arc::new(Forgetful::default()));
     let receiver = Arc::new(signer(0));
     // One slot may bring them all.
     let slots = SlotBounds { floor: 16_384, ..SlotBounds::for_successors(DEFAULT_SUCCESSORS) };
@@ -110,7 +115,8 @@ async fn a_full_table_takes_two_kib_a_stream() {
     let streams = Streams::open(&host, DiskPath::new("streams"), config).await.expect("the store opens");
     let connection = streams.connected(signer(1).account()).expect("a slot is free");
     let admit = async |origin| {
-        let arrival = Arrival { introducer: Introducer::Slot(connection.slot()), witness: &receiver };
+        let introducer = Introducer::Slot(connection.slot());
+        let arrival = Arrival { introducer, link: Some(connection.link()), witness: &receiver };
         streams.admit(&first_of(origin, &receiver), arrival).await.expect("a first transaction")
     };
     for origin in 0..64 {

@@ -92,6 +92,7 @@ fn plan() -> Plan {
             delegation_lifetime_ms: 1,
             transaction_lifetime_ms: 1,
             clock_tolerance_ms: 1,
+            quota: None,
         },
         nodes: (0..32).map(node).collect(),
         links: vec![],

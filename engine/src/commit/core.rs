@@ -174,7 +174,10 @@ impl<S: State> Core<S> {
 
     /// Where a transition waits: the latest pending batch that it can have been computed from. What it changed without
     /// writing is taken back with that batch; where nothing is pending it stands.
-    pub(super) fn join_pending(&mut self, unwritten: Option<(TransitionNumber, S::Undo)>) -> Arc<Batch> {
+    pub(super) fn join_pending(
+        &mut self,
+        unwritten: impl Iterator<Item = (TransitionNumber, S::Undo)>,
+    ) -> Arc<Batch> {
         let pending = if !self.gathering.is_empty() {
             &mut self.gathering
         } else if let Some(in_flight) = &mut self.in_flight {

@@ -86,7 +86,8 @@ pub struct Staging<'a, S: State> {
     staged: SmallVec<[S::Key; 4]>,
     depends: SmallVec<[S::Key; 4]>,
     undo: &'a mut Vec<(TransitionNumber, S::Undo)>,
-    unwritten: Option<S::Undo>,
+    /// Effects that are not written, as long as no effect that is came before or after them.
+    unwritten: SmallVec<[S::Undo; 2]>,
     releases_early: bool,
 }
 
@@ -94,15 +95,20 @@ impl<S: State> Staging<'_, S> {
     /// The record of `key` was changed in memory and is to be written by the gathering batch. The result depends on
     /// it. Several effects on one record may be staged; each is undone, and the record is written once.
     pub fn stage(&mut self, key: S::Key, undo: S::Undo) {
+        let transition = self.transition;
+        self.undo.extend(self.unwritten.drain(..).map(|undo| (transition, undo)));
         self.staged.push(key);
         self.undo.push((self.transition, undo));
     }
 
-    /// The tables were changed in memory alone and nothing is to be written: `undo` takes the change back if the
-    /// result fails with the batch that it waits for. Not beside [`Staging::stage`], and once a transition.
+    /// The tables were changed in memory alone, and this change is not to be written: `undo` takes it back if the result
+    /// fails with the batch that it waits for.
     pub fn stage_unwritten(&mut self, undo: S::Undo) {
-        assert!(self.staged.is_empty() && self.unwritten.is_none(), "one effect that is not written, alone");
-        self.unwritten = Some(undo);
+        if self.staged.is_empty() {
+            self.unwritten.push(undo);
+        } else {
+            self.undo.push((self.transition, undo));
+        }
     }
 
     /// The result is returned before anything is durable: what no correct engine does, for its flaws.
@@ -225,7 +231,7 @@ impl<S: State> GroupCommit<S> {
             staged: SmallVec::new(),
             depends: SmallVec::new(),
             undo: &mut core.gathering.undo,
-            unwritten: None,
+            unwritten: SmallVec::new(),
             releases_early: false,
         };
         let value = run(&mut core.state, &mut staging);
@@ -240,7 +246,7 @@ impl<S: State> GroupCommit<S> {
         {
             Arc::clone(&core.settled)
         } else {
-            core.join_pending(unwritten.map(|undo| (transition, undo)))
+            core.join_pending(unwritten.into_iter().map(|undo| (transition, undo)))
         };
         if !staged.is_empty() {
             let step = EngineEvent::Step { step: Step::Gathering, batch: core.gathering.number(), roles };

@@ -3,6 +3,7 @@
 //! Promise: observing is write-only. Nothing an engine does depends on whether anybody listens.
 
 use crate::streams::key::{StreamKey, Table};
+use crate::streams::quota::QuotaCharge;
 use crate::streams::record::Introducer;
 use crate::streams::slots::CapacityBound;
 use crate::streams::window::VerdictKind;
@@ -204,6 +205,25 @@ pub enum EngineEvent<'a> {
         introducer: Introducer,
         /// The bound.
         bound: CapacityBound,
+    },
+    /// A transition that held the lock was judged by the volatile window of its link, and no record was looked at. Stands
+    /// where [`EngineEvent::Transition`] stands for others.
+    LinkLocal {
+        /// Its number.
+        transition: TransitionNumber,
+        /// Its stream.
+        stream: &'a StreamKey,
+        /// What it decided.
+        decision: Decision,
+    },
+    /// A transition that held the lock asked its origin's quota. Comes before what it decided.
+    Quota {
+        /// Its number.
+        transition: TransitionNumber,
+        /// Its stream.
+        stream: &'a StreamKey,
+        /// What it asked for, and whether it got it.
+        charge: QuotaCharge,
     },
     /// A result is returned to its caller now.
     Released {

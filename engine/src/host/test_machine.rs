@@ -8,6 +8,7 @@ use super::disk::{DirectoryEntry, DiskAnswer, DiskError, DiskErrorKind, DiskPath
 use super::observe::{BatchNumber, Decision, EngineEvent, Step, TransitionNumber};
 use super::{Host, Machine, Unscheduled, Work};
 use crate::host::observe::RecordName;
+use crate::streams::quota::QuotaCharge;
 use crate::streams::record::Introducer;
 use crate::streams::slots::CapacityBound;
 use crate::units::{MonotonicNs, WallMs};
@@ -32,6 +33,8 @@ pub(crate) enum Seen {
     Transition(TransitionNumber, RecordName, Decision, Option<BatchNumber>),
     Retired(TransitionNumber, RecordName, BatchNumber),
     BoundMet(TransitionNumber, Introducer, CapacityBound),
+    LinkLocal(TransitionNumber, Decision),
+    Quota(TransitionNumber, QuotaCharge),
 }
 
 /// An operation to fail, with or without its effect.
@@ -79,6 +82,7 @@ pub(crate) struct TestMachine {
     hold: watch::Sender<Option<&'static str>>,
     going_down: AtomicBool,
     wall_ms: AtomicU64,
+    monotonic_ns: AtomicU64,
 }
 
 impl TestMachine {
@@ -89,6 +93,7 @@ impl TestMachine {
             hold,
             going_down: AtomicBool::new(false),
             wall_ms: AtomicU64::new(0),
+            monotonic_ns: AtomicU64::new(0),
         })
     }
 
@@ -98,6 +103,11 @@ impl TestMachine {
 
     fn locked(&self) -> MutexGuard<'_, Disk> {
         self.disk.lock().expect("no test panics while it holds the disk")
+    }
+
+    /// The monotonic clock says this from now on.
+    pub(crate) fn set_monotonic(&self, now: MonotonicNs) {
+        self.monotonic_ns.store(now.0, Ordering::SeqCst);
     }
 
     /// The wall clock says this from now on.
@@ -320,7 +330,7 @@ impl Machine for TestMachine {
     }
 
     fn monotonic_now(&self) -> MonotonicNs {
-        MonotonicNs(0)
+        MonotonicNs(self.monotonic_ns.load(Ordering::SeqCst))
     }
 
     fn sleep(&self, _: Duration) -> BoxFuture<'static, ()> {
@@ -391,6 +401,8 @@ impl Machine for TestMachine {
             EngineEvent::BoundMet { transition, introducer, bound } => {
                 Seen::BoundMet(transition, introducer, bound)
             }
+            EngineEvent::LinkLocal { transition, decision, .. } => Seen::LinkLocal(transition, decision),
+            EngineEvent::Quota { transition, charge, .. } => Seen::Quota(transition, charge),
         };
         self.locked().seen.push(seen);
     }

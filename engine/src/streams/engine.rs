@@ -5,11 +5,16 @@
 
 use super::error::{AdmitError, OpenError, Refusal};
 use super::key::{Class, NetworkId, StreamKey, Table};
+use super::link_local::{Link, Namespaces};
+use super::message::MessageKind;
+use super::quota::QuotaConfig;
 use super::record::Introducer;
 use super::slots::{Charges, DEFAULT_SUCCESSORS, NoFreeSlot, Occupancy, SlotBounds, SlotLease};
 use super::spent::spent_by;
 use super::state_digest::StateDigest;
-use super::tables::{Arriving, Bounds, Counters, Decided, NotAdmitted, Retired, Tables, Unrestorable};
+use super::tables::{
+    Admitted, Arriving, Bounds, Counters, Decided, NotAdmitted, Retired, Tables, Unrestorable,
+};
 use super::verify::{Verified, stream_key};
 use super::waits::{Admission, Admitting, Judged, Reserving, Started};
 use super::window::Verdict;
@@ -57,6 +62,8 @@ pub struct StreamsConfig {
     pub storage: Storage,
     /// The most streams in each table, the set U counted in both.
     pub capacity: usize,
+    /// How much each origin may send; `None` where nothing limits it.
+    pub quota: Option<QuotaConfig>,
     /// Connection slots, and the most streams that each introducer may have in the receiver's table.
     pub slots: SlotBounds,
     /// The known-bad behaviours asked for.
@@ -73,6 +80,7 @@ impl StreamsConfig {
             crypto: Crypto::Ed25519,
             storage: Storage::Authoritative { capacity_bytes: store::CAPACITY_BYTES },
             capacity: STREAM_CAPACITY,
+            quota: Some(QuotaConfig::SEED),
             slots: SlotBounds::for_successors(DEFAULT_SUCCESSORS),
             flaws: Flaws::NONE,
         }
@@ -84,6 +92,9 @@ impl StreamsConfig {
 pub struct Arrival<'a> {
     /// Whom a new stream is charged to.
     pub introducer: Introducer,
+    /// The authenticated connection that it came over, whole or in chunks; `None` for what came over none, or over one that
+    /// has ended since.
+    pub link: Option<&'a Link>,
     /// Who signs the evidence of a fork.
     pub witness: &'a Arc<Signer>,
 }
@@ -93,6 +104,7 @@ pub struct Arrival<'a> {
 pub struct Streams {
     host: Host,
     config: StreamsConfig,
+    namespaces: Arc<Namespaces>,
     occupancy: Occupancy,
     commit: Option<GroupCommit<Tables>>,
 }
@@ -104,15 +116,15 @@ impl Streams {
     /// # Errors
     /// [`OpenError`]; another open begins again.
     pub async fn open(host: &Host, root: DiskPath, config: StreamsConfig) -> Result<Self, OpenError> {
-        let occupancy = Occupancy::new(config.slots.slots);
+        let (occupancy, namespaces) = (Occupancy::new(config.slots.slots), Arc::default());
         let Storage::Authoritative { capacity_bytes } = config.storage else {
-            return Ok(Self { host: host.clone(), config, occupancy, commit: None });
+            return Ok(Self { host: host.clone(), config, namespaces, occupancy, commit: None });
         };
         let flaws = config.flaws;
         let (store, scan) = FileStore::open(host, root, StoreConfig { capacity_bytes, flaws }).await?;
         let scan = if flaws.has(Flaw::MemoryStoreAfterRestart) { Scan::default() } else { scan };
         let bounds = Bounds { capacity: config.capacity, slots: config.slots, lease_block: SEQUENCE_LEASE };
-        let mut tables = Tables::new(bounds, flaws);
+        let mut tables = Tables::new(bounds, config.quota.as_ref(), flaws);
         let restored = tables.restore(scan);
         host.observe(EngineEvent::Opened {
             restored: u32::try_from(restored.len()).unwrap_or(u32::MAX),
@@ -120,7 +132,14 @@ impl Streams {
             next_batch: store.next_batch(),
         });
         let commit = GroupCommit::open(host, store, tables, restored, flaws)?;
-        Ok(Self { host: host.clone(), config, occupancy, commit: Some(commit) })
+        Ok(Self { host: host.clone(), config, namespaces, occupancy, commit: Some(commit) })
+    }
+
+    /// The same streams, with namespaces of application traffic that look after themselves. To be said before anything
+    /// arrives.
+    #[must_use]
+    pub fn declaring(self, namespaces: Namespaces) -> Self {
+        Self { namespaces: Arc::new(namespaces), ..self }
     }
 
     /// Reserves `count` sequences for what `signer` sends to `destination` in `class`.
@@ -143,24 +162,32 @@ impl Streams {
         let destination = transaction.destination;
         if destination != account {
             let refused = Some(AdmitError::NotDestination { destination, account });
-            return Admitting { stream, sequence, record: None, state: Admission::Relayed(refused) };
+            return Admitting { stream, sequence, record: None, state: Admission::NotAsked(refused) };
+        }
+        if transaction.kind() == MessageKind::Chunk {
+            let refused = Some(AdmitError::ChunkEnvelope { stream, sequence });
+            return Admitting { stream, sequence, record: None, state: Admission::NotAsked(refused) };
         }
         let mut record = None;
+        let treatment = self.namespaces.treatment(&stream, transaction.data(), arrival.link);
         let ticket = self.transact(|tables, staging| {
             let arriving = Arriving {
                 stream: &stream,
                 sequence,
                 digest: verified.digest(),
+                data_bytes: transaction.data().len() as u64,
                 spent: spent_by(transaction, self.config.flaws),
                 introducer: arrival.introducer,
+                treatment,
                 now: self.host.wall_now(),
+                monotonic: self.host.monotonic_now(),
             };
             self.report_retired(&tables.sweep(&arriving, staging), staging);
-            let decided = tables.admit(&arriving, staging);
-            record = Some(decided.record);
-            self.report_bound(&decided.result, staging);
-            self.report(Table::Receiver, &stream, &decided, staging);
-            decided.result.map(|verdict| Judged::new(verdict, verified, arrival.witness, &self.config))
+            let admitted = tables.admit(&arriving, staging);
+            record = admitted.record;
+            self.report_bound(&admitted.result, staging);
+            self.report_admitted(&stream, &admitted, staging);
+            admitted.result.map(|verdict| Judged::new(verdict, verified, arrival.witness, &self.config))
         });
         Admitting { stream, sequence, record, state: Admission::Judged(ticket) }
     }
@@ -180,6 +207,21 @@ impl Streams {
         let Decided { record, decision, staged, .. } = *decided;
         let transition = staging.transition();
         self.host.observe(EngineEvent::Transition { transition, stream, table, record, decision, staged });
+    }
+
+    fn report_admitted(&self, stream: &StreamKey, admitted: &Admitted, staging: &Staging<'_, Tables>) {
+        let Admitted { record, decision, staged, charge, .. } = *admitted;
+        let transition = staging.transition();
+        if let Some(charge) = charge {
+            self.host.observe(EngineEvent::Quota { transition, stream, charge });
+        }
+        self.host.observe(match record {
+            Some(record) => {
+                let table = Table::Receiver;
+                EngineEvent::Transition { transition, stream, table, record, decision, staged }
+            }
+            None => EngineEvent::LinkLocal { transition, stream, decision },
+        });
     }
 
     fn report_retired(&self, retired: &[Retired], staging: &Staging<'_, Tables>) {
@@ -253,7 +295,13 @@ impl Streams {
         self.read(|tables| tables.spent(stream)).flatten()
     }
 
-    /// The digest of both tables as they are in memory: see [`StateDigest`].
+    /// Every quota record, encoded and in order.
+    #[cfg(test)]
+    pub(super) fn quota_records(&self) -> Option<Vec<Vec<u8>>> {
+        self.read(Tables::quota_records)
+    }
+
+    /// The digest of both tables, and of the quota, as they are in memory: see [`StateDigest`].
     #[must_use]
     pub fn state_digest(&self) -> [u8; 32] {
         use crate::commit::State;

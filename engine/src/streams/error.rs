@@ -4,6 +4,7 @@
 
 use super::evidence::ForkEvidence;
 use super::key::StreamKey;
+use super::quota::QuotaError;
 use super::record::Introducer;
 use super::slots::CapacityBound;
 use crate::commit::CommitError;
@@ -39,6 +40,9 @@ pub enum Refusal {
         /// Which bound.
         bound: CapacityBound,
     },
+    /// The origin is over its quota: see [`QuotaError`]. A later transaction may pass.
+    #[error(transparent)]
+    Quota(#[from] QuotaError),
     /// The stream is new, and this node's own table is full. Streams in it go on.
     #[error("the sender's table is at its bound of {capacity} streams: {stream} is new and refused")]
     SenderTableFull {
@@ -62,6 +66,7 @@ impl Refusal {
         match self {
             Refusal::StorageUnavailable => "storage-unavailable",
             Refusal::StreamUnavailable { .. } => "stream-unavailable",
+            Refusal::Quota(error) => error.id(),
             Refusal::StreamCapacityExceeded { .. } | Refusal::SenderTableFull { .. } => {
                 "stream-capacity-exceeded"
             }
@@ -149,6 +154,14 @@ pub enum AdmitError {
         /// This node's account.
         account: Did,
     },
+    /// It carries a chunk: what the chunks make together is admitted, never one of them.
+    #[error("{stream} at {sequence} carries a chunk: put the chunks together and admit what they make")]
+    ChunkEnvelope {
+        /// The stream.
+        stream: StreamKey,
+        /// The sequence, which is that of what the chunks make.
+        sequence: Sequence,
+    },
     /// See [`Refusal`].
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -164,6 +177,7 @@ impl AdmitError {
             AdmitError::Stale { .. } => "stale",
             AdmitError::Spent { .. } => "spent",
             AdmitError::NotDestination { .. } => "not-destination",
+            AdmitError::ChunkEnvelope { .. } => "chunk-envelope",
             AdmitError::Refused(refusal) => refusal.id(),
         }
     }

@@ -40,7 +40,7 @@ pub(super) fn receiver() -> Arc<Signer> {
 }
 
 pub(super) fn config(flaws: Flaws) -> StreamsConfig {
-    StreamsConfig { crypto: CRYPTO, flaws, ..StreamsConfig::new(NETWORK, receiver().account()) }
+    StreamsConfig { crypto: CRYPTO, quota: None, flaws, ..StreamsConfig::new(NETWORK, receiver().account()) }
 }
 
 /// A transaction of application traffic to the receiver; `content` tells two of one sequence apart.

@@ -27,6 +27,7 @@ pub enum MessageKind {
     StreamFrame = 15,
     TopologyRequest = 16,
     TopologyReport = 17,
+    Chunk = 18,
     ProbeAcknowledgement = 19,
 }
 
@@ -40,7 +41,7 @@ pub struct InvalidMessage {
 
 impl MessageKind {
     /// Every kind, in the order of its byte.
-    pub const ALL: [MessageKind; 19] = {
+    pub const ALL: [MessageKind; 20] = {
         use MessageKind as K;
         [
             K::ConnectRequest,
@@ -61,6 +62,7 @@ impl MessageKind {
             K::StreamFrame,
             K::TopologyRequest,
             K::TopologyReport,
+            K::Chunk,
             K::ProbeAcknowledgement,
         ]
     };
@@ -105,7 +107,7 @@ impl MessageKind {
                 Class::Storage
             }
             K::HandshakeRequest | K::HandshakeResponse | K::StreamFrame => Class::E2e,
-            K::Custom => Class::Application,
+            K::Custom | K::Chunk => Class::Application,
         }
     }
 }
@@ -121,7 +123,7 @@ mod tests {
             (&[0, 1, 2, 3, 4, 5, 6, 16, 17, 19], Class::Control),
             (&[7, 8, 9, 10, 11], Class::Storage),
             (&[13, 14, 15], Class::E2e),
-            (&[12], Class::Application),
+            (&[12, 18], Class::Application),
         ];
         let mut known = Vec::new();
         for (bytes, expected) in table {

@@ -1,6 +1,7 @@
 //! Destination-scoped streams: a retained destination dispatches an exact signed transaction at most once, across
 //! crashes (seed 000).
 
+pub mod chunks;
 mod engine;
 mod error;
 pub mod evidence;
@@ -8,9 +9,12 @@ pub mod evidence;
 mod fixtures;
 pub mod key;
 pub mod lanes;
+pub mod link_local;
 pub mod message;
 pub mod payload;
+pub mod quota;
 pub mod record;
+pub mod references;
 pub mod slots;
 mod spent;
 mod state_digest;

@@ -16,6 +16,9 @@ use bytes::Bytes;
 /// How the encoding of a payload begins.
 pub const PAYLOAD_MARKER: &[u8; 17] = b"GROUNDHOG-PAYLOAD";
 
+/// How a frame begins whose delegations may be references: see [`super::references`].
+pub const LINK_FRAME_MARKER: &[u8; 14] = b"GROUNDHOG-LINK";
+
 /// A transaction with the proof of the hop that sent it. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Payload {
@@ -49,6 +52,9 @@ impl Payload {
     /// # Errors
     /// [`DecodeError`].
     pub fn decode(bytes: Bytes) -> Result<Self, DecodeError> {
+        if bytes.starts_with(LINK_FRAME_MARKER) {
+            return Err(DecodeError::OutsideLink);
+        }
         if !bytes.starts_with(PAYLOAD_MARKER) {
             return Err(DecodeError::NoMarker);
         }

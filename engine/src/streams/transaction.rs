@@ -248,6 +248,9 @@ pub enum DecodeError {
     /// They do not begin with the marker; nothing more was read.
     #[error("the bytes do not begin with the marker")]
     NoMarker,
+    /// They are a frame of a link, whose references mean nothing outside it; nothing more was read.
+    #[error("the frame belongs to a link: outside it, its delegation references cannot be resolved")]
+    OutsideLink,
     /// See [`WireError`].
     #[error(transparent)]
     Wire(#[from] WireError),

@@ -119,7 +119,8 @@ impl Witnessed {
 
 #[derive(Debug)]
 pub(super) enum Admission {
-    Relayed(Option<AdmitError>),
+    /// The tables have no say in it.
+    NotAsked(Option<AdmitError>),
     Judged(Started<Result<Judged, NotAdmitted>>),
 }
 
@@ -146,7 +147,7 @@ impl Future for Admitting {
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let judged = match &mut self.state {
-            Admission::Relayed(refused) => {
+            Admission::NotAsked(refused) => {
                 return Poll::Ready(Err(refused.take().expect("polled after it gave its result")));
             }
             Admission::Judged(started) => ready!(poll_started(started, context))?,

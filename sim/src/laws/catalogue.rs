@@ -16,6 +16,8 @@ use super::no_thread::NoThread;
 use super::old_or_new::OldOrNew;
 use super::one_digest::OneDigest;
 use super::order::Order;
+use super::origin_rate::OriginRate;
+use super::quota::Quota;
 use super::refusal_true::RefusalTrue;
 use super::refusals_change_nothing::RefusalsChangeNothing;
 use super::relay_unchanged::RelayUnchanged;
@@ -66,6 +68,7 @@ pub const LAWS: &[Entry] = &[
     law!(Conservation, Outcome),
     law!(Delivered, Outcome),
     law!(StalledClass, Outcome),
+    law!(OriginRate, Outcome),
     law!(RelayUnchanged, Outcome),
     law!(StoreBounds, Outcome),
     law!(Markers, Outcome),
@@ -78,6 +81,7 @@ pub const LAWS: &[Entry] = &[
     law!(Undo, Mechanism),
     law!(UndoDigest, Mechanism),
     law!(Lease, Mechanism),
+    law!(Quota, Mechanism),
 ];
 
 /// The law of this id.

@@ -21,6 +21,9 @@ pub const EXPIRED_BY_CLOCK: &str = "expired-by-clock";
 /// A batch that failed at the last moment takes what gathers on top of it along until it is undone: some disk operations.
 const SETTLING_NS: u64 = 10_000_000;
 
+/// The longest way of a message from its intention to its verification in quiet times.
+const UNDER_WAY_NS: u64 = 1_000_000_000;
+
 /// See the module.
 pub struct Delivered {
     plan: Arc<Plan>,
@@ -29,6 +32,8 @@ pub struct Delivered {
     /// When every fault had ended, and what the last ones did was undone.
     settled: Option<SimTime>,
     due: Vec<(MessageId, NodeId, NodeId, Class)>,
+    /// Messages whose delegation may have ended before they came, by the plan.
+    outlived: BTreeSet<MessageId>,
     relayed: BTreeSet<(NodeId, NodeId, Class)>,
     wrong_clocks: BTreeSet<NodeId>,
     expired_by_clock: u64,
@@ -61,6 +66,7 @@ impl Delivered {
             ready: PerNode::default(),
             settled: None,
             due: Vec::new(),
+            outlived: BTreeSet::new(),
             relayed: relayed.collect(),
             wrong_clocks: stepped.chain(off.map(|node| node.id)).collect(),
             expired_by_clock: 0,
@@ -81,12 +87,25 @@ impl Delivered {
         if let Act::Send(burst) = &self.plan.actions[place].act { burst.via } else { None }
     }
 
-    fn is_no_fault(&mut self, cause: LossCause, from: NodeId, to: NodeId, class: Class) -> bool {
+    /// Whether a signer's delegation, issued at its last rotation, ends before what it signs now has come.
+    fn outlives_its_delegation(&self, at: SimTime, signer: NodeId) -> bool {
+        let rotated = self.plan.actions.iter().rev().filter(|action| action.node == signer);
+        let issued_us = rotated
+            .filter(|action| matches!(action.act, Act::RotateDelegatee))
+            .map(|action| action.at_us)
+            .find(|at_us| at_us * 1_000 <= at.0);
+        let ends_us = issued_us.unwrap_or(0) + self.plan.engines.delegation_lifetime_ms * 1_000;
+        at.0 + UNDER_WAY_NS >= ends_us * 1_000
+    }
+
+    fn is_no_fault(&mut self, message: MessageId, cause: LossCause, ends: (NodeId, NodeId, Class)) -> bool {
+        let (from, to, class) = ends;
         match cause {
             LossCause::CallerGone | LossCause::Refused | LossCause::LaneFull => true,
             LossCause::LinkLoss => self.loses_always(from, to),
             LossCause::Verdict => self.relayed.contains(&(from, to, class)),
             LossCause::FailedBatch => self.plan.profile.disk_capacity_bytes > 0,
+            LossCause::Unverified if self.outlived.contains(&message) => true,
             LossCause::Unverified if [from, to].iter().any(|node| self.wrong_clocks.contains(node)) => {
                 self.expired_by_clock += 1;
                 true
@@ -111,6 +130,10 @@ impl Law for Delivered {
                     && *self.ready.at(*to)
                     && self.relay_of(*message).is_none_or(|relay| *self.ready.at(relay)) =>
             {
+                let signers = [Some(*node), self.relay_of(*message)];
+                if signers.into_iter().flatten().any(|signer| self.outlives_its_delegation(at, signer)) {
+                    self.outlived.insert(*message);
+                }
                 self.due.push((*message, *node, *to, *class));
             }
             _ => {}
@@ -131,7 +154,7 @@ impl Law for Delivered {
         for (message, from, to, class) in std::mem::take(&mut self.due) {
             let lost_by = match self.fates.ending(message) {
                 Ending::NotIntended | Ending::Dispatched => continue,
-                Ending::Lost(cause) if self.is_no_fault(cause, from, to, class) => continue,
+                Ending::Lost(cause) if self.is_no_fault(message, cause, (from, to, class)) => continue,
                 Ending::Lost(cause) => cause.id(),
                 Ending::Unexplained => "no cause that was seen",
             };
@@ -150,7 +173,11 @@ mod tests {
     use groundhog_engine::streams::window::VerdictKind;
 
     fn after_quiescence(ending: impl FnOnce(&mut Ledger<Delivered>)) -> Vec<String> {
-        let mut ledger = Ledger::over(Delivered::new(&Ledger::setting_of(plan_of_a_burst(1, 3, 3))));
+        of_plan(plan_of_a_burst(1, 3, 3), ending)
+    }
+
+    fn of_plan(plan: Plan, ending: impl FnOnce(&mut Ledger<Delivered>)) -> Vec<String> {
+        let mut ledger = Ledger::over(Delivered::new(&Ledger::setting_of(plan)));
         ledger.restarted(1);
         ledger.restarted(3);
         let (node, to, class) = (NodeId(1), NodeId(3), Class::Application);
@@ -191,5 +218,18 @@ mod tests {
         let saw = after_quiescence(|_| ());
         assert_eq!(saw.len(), 1, "messages of before quiescence, or at once after it, are not judged");
         assert!(saw[0].starts_with("message 0#1 from node 1 to node 3 in application"), "{saw:?}");
+    }
+
+    #[test]
+    fn a_delegation_that_ends_while_a_message_is_under_way_is_no_fault() {
+        for (lifetime_ms, breaks) in [(900, 0), (5_000, 1)] {
+            let mut plan = plan_of_a_burst(1, 3, 3);
+            plan.engines.delegation_lifetime_ms = lifetime_ms;
+            let unverified = |ledger: &mut Ledger<Delivered>| {
+                let cause = LossCause::Unverified;
+                ledger.event(&Event::NotSent { message: message(1), node: NodeId(1), cause });
+            };
+            assert_eq!(of_plan(plan, unverified).len(), breaks, "{lifetime_ms}");
+        }
     }
 }

@@ -203,6 +203,7 @@ impl Ledger<()> {
                 delegation_lifetime_ms: 3_600_000,
                 transaction_lifetime_ms: 600_000,
                 clock_tolerance_ms: 3_000,
+                quota: None,
             },
             nodes: Vec::new(),
             links: Vec::new(),

@@ -5,7 +5,21 @@
 
 /// The parts of a [`Law`] that its constants and its kinds of events give.
 macro_rules! law_identity {
+    ($kind:ident reads by $reads:ident) => {
+        law_identity!(@named $kind);
+
+        fn reads(&self) -> $crate::ledger::kind::EventMask {
+            self.$reads()
+        }
+    };
     ($kind:ident reads $($event:ident),+) => {
+        law_identity!(@named $kind);
+
+        fn reads(&self) -> $crate::ledger::kind::EventMask {
+            $crate::ledger::kind::EventMask::of(&[$($crate::ledger::kind::EventKind::$event),+])
+        }
+    };
+    (@named $kind:ident) => {
         fn id(&self) -> &'static str {
             Self::ID
         }
@@ -16,10 +30,6 @@ macro_rules! law_identity {
 
         fn states(&self) -> &'static str {
             Self::STATES
-        }
-
-        fn reads(&self) -> $crate::ledger::kind::EventMask {
-            $crate::ledger::kind::EventMask::of(&[$($crate::ledger::kind::EventKind::$event),+])
         }
     };
 }
@@ -41,8 +51,11 @@ pub mod no_thread;
 pub mod old_or_new;
 pub mod one_digest;
 pub mod order;
+pub mod origin_rate;
 pub mod per_node;
+pub mod quota;
 pub mod reading;
+pub mod reference_quota;
 pub mod refusal_true;
 pub mod refusals_change_nothing;
 pub mod relay_unchanged;

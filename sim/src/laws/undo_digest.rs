@@ -1,13 +1,16 @@
 //! `commit/undo-digest`: after a failed batch an engine's tables are those of the last durable value of each record.
 //!
-//! The engine reports a digest of its tables: the sum of SHA-256 over its records' values, in four little-endian words. It is
-//! built anew here from the disk. Where the failed batch has landed over a record so that the value before it can no
+//! The engine reports a digest of its tables: the sum of SHA-256 over its records' values and over its quota's records, in
+//! four little-endian words. It is built anew here from the disk, and the quota from what was released. Where the failed batch has landed over a record so that the value before it can no
 //! longer be seen, that failure is not judged.
 
 use super::per_node::PerNode;
+use super::reference_quota::ReferenceQuota;
 use super::{Law, RecordImage, Setting, View};
 use crate::ledger::event::Event;
+use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
+use crate::plan::Quota;
 use crate::units::{NodeId, SimTime};
 use groundhog_engine::host::observe::{BatchNumber, EngineEvent, RecordName};
 use indexmap::IndexMap;
@@ -20,25 +23,37 @@ struct Node {
     durable: IndexMap<RecordName, u64, FxBuildHasher>,
     /// The records of the batch in flight; `false` for a removal.
     in_flight: Vec<(RecordName, bool)>,
+    quota: ReferenceQuota,
 }
 
 /// See the module.
 #[derive(Default)]
 pub struct UndoDigest {
     nodes: PerNode<Node>,
+    limits: Option<Quota>,
 }
 
 impl UndoDigest {
     /// Its id.
     pub const ID: &'static str = "commit/undo-digest";
     /// What it states.
-    pub const STATES: &'static str = "After a failed batch windows, leases, charges and custody are those of the released prefix (000, group commit, \
+    pub const STATES: &'static str = "After a failed batch windows, leases, charges, custody and quota are those of the released prefix (000, group commit, \
          Fail closed; design section 5).";
 
     /// A checker for one run.
     #[must_use]
-    pub fn new(_setting: &Setting) -> Self {
-        Self::default()
+    pub fn new(setting: &Setting) -> Self {
+        Self { nodes: PerNode::default(), limits: setting.plan.engines.quota }
+    }
+
+    fn reads_now(&self) -> EventMask {
+        let records = EventMask::of(&[
+            EventKind::EngineOpened,
+            EventKind::EngineBatchClosed,
+            EventKind::EngineBatchDurable,
+            EventKind::EngineBatchFailed,
+        ]);
+        self.limits.map_or(records, |_| records.with(ReferenceQuota::READS))
     }
 
     fn opened(&mut self, node: NodeId, view: &dyn View) {
@@ -62,19 +77,24 @@ impl UndoDigest {
         }
     }
 
-    /// The digest of the last durable values; `None` where one of them can no longer be seen.
+    /// The digest of the last durable values and of the quota; `None` where one of them can no longer be seen.
     fn rebuilt(&mut self, node: NodeId, view: &dyn View) -> Option<[u8; 32]> {
         let mut words = [0u64; 4];
-        for (record, batch) in &self.nodes.at(node).durable {
+        let mut add = |value: &[u8]| {
+            for (word, part) in words.iter_mut().zip(Sha256::digest(value).chunks_exact(8)) {
+                *word = word.wrapping_add(u64::from_le_bytes(part.try_into().expect("eight bytes")));
+            }
+        };
+        let state = self.nodes.at(node);
+        state.quota.encoded()?.for_each(|record| add(&record));
+        for (record, batch) in &state.durable {
             let value_of = |image: RecordImage| match image {
                 RecordImage::Whole { generation, value } if generation == *batch => Some(value),
                 _ => None,
             };
             let surviving = || view.surviving_images(node, *record).into_iter().find_map(value_of);
             let value = value_of(view.visible_image(node, *record)).or_else(surviving)?;
-            for (word, part) in words.iter_mut().zip(Sha256::digest(&value).chunks_exact(8)) {
-                *word = word.wrapping_add(u64::from_le_bytes(part.try_into().expect("eight bytes")));
-            }
+            add(&value);
         }
         let mut digest = [0; 32];
         for (part, word) in digest.chunks_exact_mut(8).zip(words) {
@@ -85,10 +105,13 @@ impl UndoDigest {
 }
 
 impl Law for UndoDigest {
-    law_identity!(Mechanism reads EngineOpened, EngineBatchClosed, EngineBatchDurable, EngineBatchFailed);
+    law_identity!(Mechanism reads by reads_now);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
         let Event::Engine { node, event, .. } = event else { return };
+        if let Some(limits) = &self.limits {
+            self.nodes.at(*node).quota.event(event, limits);
+        }
         match event {
             EngineEvent::Opened { .. } => self.opened(*node, view),
             EngineEvent::BatchClosed { records, .. } => {

@@ -12,6 +12,7 @@ use super::kind::EventKind;
 use crate::units::{Life, MessageId, NodeId, SimTime};
 use groundhog_engine::host::observe::{BatchNumber, Decision, EngineEvent, RecordName, Roles};
 use groundhog_engine::streams::key::StreamKey;
+use groundhog_engine::streams::quota::{MessageLimit, QuotaCharge};
 use groundhog_engine::streams::record::Introducer;
 use groundhog_engine::streams::slots::CapacityBound;
 
@@ -240,23 +241,22 @@ fn encode_engine(event: &EngineEvent<'_>, out: &mut Encoder<'_>) {
             out.byte(table as u8);
             out.record(record);
             out.option(staged.map(|batch| batch.0));
-            match decision {
-                Decision::Verdict { verdict, sequence, digest } => {
-                    out.byte(4 + verdict as u8);
-                    out.number(sequence.0);
-                    out.bytes(&digest[..DIGEST_BYTES]);
-                }
-                Decision::Reserved { first, last, lease } => {
-                    out.byte(0);
-                    out.number(first.0);
-                    out.number(last.0);
-                    out.number(lease.0);
-                }
-                Decision::Refused { reason } => {
-                    out.byte(1);
-                    out.text(reason);
-                }
-            }
+            out.decision(decision);
+        }
+        EngineEvent::LinkLocal { transition, stream, decision } => {
+            out.number(transition.0);
+            out.stream(stream);
+            out.decision(decision);
+        }
+        EngineEvent::Quota { transition, stream, charge } => {
+            let QuotaCharge { at, data_bytes, limit, refused } = charge;
+            out.number(transition.0);
+            out.stream(stream);
+            out.number(at.0);
+            out.number(data_bytes);
+            out.flag(limit == MessageLimit::Delegated);
+            // No reason is empty.
+            out.text(refused.unwrap_or(""));
         }
         EngineEvent::Released { transition, depends } => {
             out.number(transition.0);
@@ -384,6 +384,26 @@ impl Encoder<'_> {
     fn roles(&mut self, roles: Roles) {
         self.number(u64::from(roles.leases));
         self.number(u64::from(roles.windows));
+    }
+
+    fn decision(&mut self, decision: Decision) {
+        match decision {
+            Decision::Verdict { verdict, sequence, digest } => {
+                self.byte(4 + verdict as u8);
+                self.number(sequence.0);
+                self.bytes(&digest[..DIGEST_BYTES]);
+            }
+            Decision::Reserved { first, last, lease } => {
+                self.byte(0);
+                self.number(first.0);
+                self.number(last.0);
+                self.number(lease.0);
+            }
+            Decision::Refused { reason } => {
+                self.byte(1);
+                self.text(reason);
+            }
+        }
     }
 
     fn introducer(&mut self, introducer: Introducer) {

@@ -68,6 +68,8 @@ kinds! {
     EngineCallerGone = 39, "caller-gone";
     EngineRetired = 40, "retire";
     EngineBoundMet = 41, "bound-met";
+    EngineLinkLocal = 42, "link-local";
+    EngineQuota = 43, "quota";
 }
 
 /// How many numbers a kind may have: every kind's number is below this.
@@ -116,6 +118,8 @@ impl EventKind {
                 EngineEvent::CallerGone { .. } => Self::EngineCallerGone,
                 EngineEvent::Retired { .. } => Self::EngineRetired,
                 EngineEvent::BoundMet { .. } => Self::EngineBoundMet,
+                EngineEvent::LinkLocal { .. } => Self::EngineLinkLocal,
+                EngineEvent::Quota { .. } => Self::EngineQuota,
             },
         }
     }

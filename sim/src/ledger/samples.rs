@@ -14,10 +14,11 @@ use groundhog_engine::host::observe::{
 };
 use groundhog_engine::identity::Did;
 use groundhog_engine::streams::key::{Class, NetworkId, StreamKey, Table};
+use groundhog_engine::streams::quota::{MessageLimit, QuotaCharge};
 use groundhog_engine::streams::record::Introducer;
 use groundhog_engine::streams::slots::CapacityBound;
 use groundhog_engine::streams::window::VerdictKind;
-use groundhog_engine::units::{Sequence, WallMs};
+use groundhog_engine::units::{MonotonicNs, Sequence, WallMs};
 
 /// A plan of `nodes` nodes in which node 0 sends `messages` messages to node 1, with these faults, of 24 s.
 pub fn plan(nodes: u16, messages: u32, faults: Vec<FaultKind>) -> Plan {
@@ -68,6 +69,7 @@ pub fn plan(nodes: u16, messages: u32, faults: Vec<FaultKind>) -> Plan {
             delegation_lifetime_ms: 1,
             transaction_lifetime_ms: 1,
             clock_tolerance_ms: 1,
+            quota: None,
         },
         nodes: (0..nodes)
             .map(|id| NodePlan { id: NodeId(id), cores: 1, clock: ClockPlan::default() })
@@ -340,6 +342,11 @@ fn engine() -> Vec<EngineEvent<'static>> {
     let retired = |transition, stream, record, introducer, spent, staged| {
         EngineEvent::Retired { transition, stream, record, introducer, spent: WallMs(spent), staged }
     };
+    let by_link = |transition, stream, decision| EngineEvent::LinkLocal { transition, stream, decision };
+    let charge = |transition, stream, at, data_bytes, limit, refused| {
+        let charge = QuotaCharge { at: MonotonicNs(at), data_bytes, limit, refused };
+        EngineEvent::Quota { transition, stream, charge }
+    };
     let met = |transition, introducer, bound| EngineEvent::BoundMet { transition, introducer, bound };
     vec![
         opened(1, 2, 3), opened(2, 2, 3), opened(1, 1, 3), opened(1, 2, 2), opened(u32::MAX, u32::MAX, u64::MAX),
@@ -398,5 +405,13 @@ fn engine() -> Vec<EngineEvent<'static>> {
         met(t, Introducer::Inbox, CapacityBound::Table { capacity: usize::MAX }),
         met(t, Introducer::Inbox, CapacityBound::Claim { claim: u32::MAX, over_floor: 1 }),
         met(t, Introducer::Inbox, CapacityBound::Claim { claim: u32::MAX, over_floor: u32::MAX }),
+        by_link(t, &STREAM, verdict), by_link(TransitionNumber(3), &STREAM, verdict),
+        by_link(t, &OTHERS[0].stream, verdict), by_link(t, &STREAM, Decision::Refused { reason: "byte-rate-exhausted" }),
+        by_link(t, &STREAM, Decision::Verdict { verdict: VerdictKind::Replay, sequence: Sequence(41), digest: [9; 32] }),
+        charge(t, &STREAM, 5, 64, MessageLimit::Enforced, None), charge(TransitionNumber(3), &STREAM, 5, 64, MessageLimit::Enforced, None),
+        charge(t, &OTHERS[0].stream, 5, 64, MessageLimit::Enforced, None), charge(t, &STREAM, 6, 64, MessageLimit::Enforced, None),
+        charge(t, &STREAM, 5, 65, MessageLimit::Enforced, None), charge(t, &STREAM, 5, 64, MessageLimit::Delegated, None),
+        charge(t, &STREAM, 5, 64, MessageLimit::Enforced, Some("message-rate-exhausted")),
+        charge(t, &STREAM, u64::MAX, u64::MAX, MessageLimit::Enforced, Some("byte-rate-exhausted")),
     ]
 }

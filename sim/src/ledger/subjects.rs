@@ -168,6 +168,12 @@ impl Engine {
                 self.records.insert(record, stream);
                 self.batches.entry(staged).or_default().push(stream);
             }
+            EngineEvent::LinkLocal { transition, stream, .. } => {
+                let Some(stream) = named(stream, account_of) else { return };
+                found.push(stream);
+                self.transitions.insert(transition, stream);
+            }
+            EngineEvent::Quota { stream, .. } => found.extend(named(stream, account_of)),
             EngineEvent::Opened { .. } | EngineEvent::BoundMet { .. } => {}
         }
     }

@@ -12,6 +12,7 @@ use crate::units::{FaultId, Life, MessageId, NodeId, SimTime};
 use groundhog_engine::host::observe::{Decision, EngineEvent, RecordName, Roles};
 use groundhog_engine::identity::Did;
 use groundhog_engine::streams::key::{StreamKey, Table};
+use groundhog_engine::streams::quota::MessageLimit;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
 
@@ -208,19 +209,7 @@ impl Timeline {
                 let side = if table == Table::Sender { "sends" } else { "admits" };
                 write!(out, "{} {side} ", transition.0)?;
                 self.stream(out, stream)?;
-                match decision {
-                    Decision::Verdict { verdict, sequence, .. } => {
-                        write!(out, "#{sequence} {}", verdict.id())?
-                    }
-                    Decision::Reserved { first, last, lease } => {
-                        write!(out, "#{first}")?;
-                        if last > first {
-                            write!(out, "-{last}")?;
-                        }
-                        write!(out, " lease {lease}")?;
-                    }
-                    Decision::Refused { reason } => write!(out, " refused: {reason}")?,
-                }
+                write_decision(out, decision)?;
                 staged.map_or(Ok(()), |batch| write!(out, ", batch {}", batch.0))
             }
             EngineEvent::Released { transition, depends } => {
@@ -256,6 +245,18 @@ impl Timeline {
                 write!(out, " of {introducer}, spent after {spent}, batch {}", staged.0)
             }
             EngineEvent::BoundMet { introducer, bound, .. } => write!(out, "{introducer}: {bound}"),
+            EngineEvent::LinkLocal { transition, stream, decision } => {
+                write!(out, "{} by its link ", transition.0)?;
+                self.stream(out, stream)?;
+                write_decision(out, decision)
+            }
+            EngineEvent::Quota { transition, stream, charge } => {
+                write!(out, "{} ", transition.0)?;
+                self.stream(out, stream)?;
+                let messages = u8::from(charge.limit == MessageLimit::Enforced);
+                write!(out, " {messages} messages, {} B", charge.data_bytes)?;
+                charge.refused.map_or(Ok(()), |reason| write!(out, " refused: {reason}"))
+            }
         }
     }
 
@@ -276,6 +277,20 @@ impl Timeline {
             Some(node) => write!(out, "n{}", node.0),
             None => out.write_str(&did.short()),
         }
+    }
+}
+
+fn write_decision(out: &mut String, decision: Decision) -> fmt::Result {
+    match decision {
+        Decision::Verdict { verdict, sequence, .. } => write!(out, "#{sequence} {}", verdict.id()),
+        Decision::Reserved { first, last, lease } => {
+            write!(out, "#{first}")?;
+            if last > first {
+                write!(out, "-{last}")?;
+            }
+            write!(out, " lease {lease}")
+        }
+        Decision::Refused { reason } => write!(out, " refused: {reason}"),
     }
 }
 

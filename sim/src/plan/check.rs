@@ -112,6 +112,9 @@ impl Plan {
         for id in &self.flaws {
             ensure(Flaw::from_id(id).is_some(), plan, || format!("no flaw is called {id:?}"))?;
         }
+        if let Some(Err(zero)) = self.engines.quota.map(|quota| quota.config()) {
+            return Err(PlanError::Wrong { place: "engines".to_owned(), what: zero.to_string() });
+        }
         for (node, place) in self.nodes.iter().zip(0..) {
             ensure(
                 node.id == NodeId(place),

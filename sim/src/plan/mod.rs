@@ -25,6 +25,7 @@ pub use profile::{Costs, Crypto, DiskLatency, DiskProfile, Profile};
 pub use scenario::{Defaults, Key, KeySource, Scenario, Sections};
 
 use crate::units::NodeId;
+use groundhog_engine::streams::quota::{LaneQuota, QuotaConfig, ZeroLimit};
 use serde::{Deserialize, Serialize};
 
 /// The format that this build reads and writes.
@@ -91,6 +92,37 @@ pub struct Engines {
     pub transaction_lifetime_ms: u64,
     /// Clock tolerance sigma, in milliseconds.
     pub clock_tolerance_ms: u64,
+    /// How much an origin may send; absent where nothing limits it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub quota: Option<Quota>,
+}
+
+/// How much each origin may send to a node in each class, by the node's monotonic clock. None of it is zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Quota {
+    /// Messages gained in a second.
+    pub messages_per_s: u64,
+    /// Messages at once, after a silence.
+    pub message_burst: u64,
+    /// Bytes of data gained in a second.
+    pub bytes_per_s: u64,
+    /// Bytes of data at once, after a silence.
+    pub byte_burst: u64,
+    /// Streams of a class that have buckets at one time.
+    pub records: u32,
+}
+
+impl Quota {
+    /// The engine's configuration: the same limits for every class.
+    ///
+    /// # Errors
+    /// [`ZeroLimit`] names a limit that is zero.
+    pub fn config(&self) -> Result<QuotaConfig, ZeroLimit> {
+        let Self { messages_per_s, message_burst, bytes_per_s, byte_burst, records } = *self;
+        let records = records as usize;
+        QuotaConfig::new([LaneQuota { messages_per_s, message_burst, bytes_per_s, byte_burst, records }; 4])
+    }
 }
 
 /// One node.

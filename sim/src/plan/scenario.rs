@@ -130,6 +130,16 @@ sections! {
         transaction_lifetime_ms = 600_000, 1..=6_000_000;
         /// Clock tolerance sigma in milliseconds.
         clock_tolerance_ms = 3_000, 0..=3_600_000;
+        /// Messages that an origin gains in a second, in each class; 0 for no quota at all.
+        quota_messages_per_s = 0, COUNT;
+        /// Messages that an origin may send at once, after a silence.
+        quota_message_burst = 32, 1..=1_000_000;
+        /// Bytes of data that an origin gains in a second.
+        quota_bytes_per_s = 4_194_304, 1..=1_099_511_627_776;
+        /// Bytes of data that an origin may send at once, after a silence.
+        quota_byte_burst = 67_108_864, 1..=1_099_511_627_776;
+        /// Origins of a class that have a quota of their own at one time.
+        quota_records = 1_024, 1..=1_000_000;
     }
     /// Which links exist and what they are like. Neighbours on a ring are always linked.
     Links links {

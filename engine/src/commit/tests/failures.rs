@@ -165,3 +165,38 @@ async fn a_vanished_directory_fails_every_batch_and_is_not_created_again() {
     assert_eq!(life.machine.names(&root()), Vec::<String>::new());
     assert_eq!(life.commit.persistence_failures(), 2);
 }
+
+#[tokio::test]
+async fn effects_that_are_not_written_are_taken_back_in_order_with_those_that_are() {
+    let life = Life::begin().await;
+    life.set(1, 10).await.unwrap();
+    life.machine.fail("flush directory", "", DiskErrorKind::Io);
+    let memory = |key| (key, Some(0));
+    let ticket = life.commit.transact(|numbers, staging| {
+        staging.stage_unwritten(memory(200));
+        let before = numbers.values.insert(1, 11);
+        staging.stage(1, (1, before));
+        staging.stage_unwritten(memory(201));
+        let before = numbers.values.insert(2, 20);
+        staging.stage(2, (2, before));
+        staging.stage_unwritten(memory(202));
+    });
+    assert!(matches!(ticket.unwrap().await, Err(CommitError::Failed(_))));
+    let undone = life.commit.read(|numbers| numbers.undone.clone());
+    assert_eq!(undone, [memory(202), (2, None), memory(201), (1, Some(10)), memory(200)]);
+}
+
+#[tokio::test]
+async fn effects_that_are_not_written_stand_where_nothing_is_pending() {
+    let life = Life::begin().await;
+    let unwritten = life.commit.transact(|numbers, staging| {
+        let before = numbers.values.insert(7, 70);
+        staging.stage_unwritten((7, before));
+        let before = numbers.values.insert(8, 80);
+        staging.stage_unwritten((8, before));
+    });
+    unwritten.unwrap().await.unwrap();
+    life.machine.fail("flush directory", "", DiskErrorKind::Io);
+    assert!(life.set(1, 10).await.is_err());
+    assert_eq!(life.values(), BTreeMap::from([(7, 70), (8, 80)]));
+}

@@ -5,7 +5,9 @@ mod bad_records;
 mod failure;
 #[cfg(feature = "flaws")]
 mod flaws;
+mod link_local;
 mod native;
+mod quota;
 mod reservation;
 mod retirement;
 mod slots;
@@ -60,7 +62,11 @@ impl Node {
     }
 
     fn admit_by(&self, introducer: Introducer, transaction: Transaction) -> Admitting {
-        let arrival = Arrival { introducer, witness: &receiver() };
+        self.admit_over(None, introducer, transaction)
+    }
+
+    fn admit_over(&self, link: Option<&Link>, introducer: Introducer, transaction: Transaction) -> Admitting {
+        let arrival = Arrival { introducer, link, witness: &receiver() };
         self.streams.admit(&fixtures::verified(transaction, self.config.flaws), arrival)
     }
 

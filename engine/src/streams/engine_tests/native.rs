@@ -33,7 +33,7 @@ impl Life {
         let transaction = fixtures::sign(origin, me, class, sequence, content, (now, 600_000));
         let payload = Payload::sign(transaction, &signer(1, 2), fixtures::NETWORK, fixtures::CRYPTO);
         let mut verifier = Verifier::new(fixtures::NETWORK, fixtures::CRYPTO, Flaws::NONE);
-        let arrival = Arrival { introducer: Introducer::Own, witness: &receiver() };
+        let arrival = Arrival { introducer: Introducer::Own, link: None, witness: &receiver() };
         self.streams.admit(&verifier.verify(payload, now).unwrap(), arrival)
     }
 

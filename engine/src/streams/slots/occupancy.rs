@@ -5,6 +5,7 @@
 
 use super::bounds::SlotIndex;
 use crate::identity::Did;
+use crate::streams::link_local::Link;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// No slot is free: the connection is not admitted.
@@ -35,7 +36,8 @@ impl Occupancy {
         let free = (0..slots).zip(charged()).filter(|(slot, _)| !taken[usize::from(*slot)]);
         let (slot, _) = free.min_by_key(|(slot, charged)| (*charged, *slot)).ok_or(NoFreeSlot { slots })?;
         taken[usize::from(slot)] = true;
-        Ok(SlotLease { slot: SlotIndex::new(slot), peer, occupancy: self.clone() })
+        let link = Arc::new(Link::authenticated(peer));
+        Ok(SlotLease { slot: SlotIndex::new(slot), link, occupancy: self.clone() })
     }
 
     /// No panic can happen while this lock is held.
@@ -50,7 +52,7 @@ impl Occupancy {
 #[derive(Debug)]
 pub struct SlotLease {
     slot: SlotIndex,
-    peer: Did,
+    link: Arc<Link>,
     occupancy: Occupancy,
 }
 
@@ -64,8 +66,15 @@ impl SlotLease {
 
     /// Who is at the other end.
     #[must_use]
-    pub const fn peer(&self) -> Did {
-        self.peer
+    pub fn peer(&self) -> Did {
+        self.link.peer()
+    }
+
+    /// The connection, for what arrives on it while it lasts. Nothing may keep it longer than the lease: its volatile window
+    /// ends with it.
+    #[must_use]
+    pub const fn link(&self) -> &Arc<Link> {
+        &self.link
     }
 }
 

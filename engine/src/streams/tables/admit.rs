@@ -1,26 +1,37 @@
-//! An admission: the verdict of a stream's window, and whether a new stream may begin.
+//! An admission: the verdict of a window, the origin's quota, and whether a new stream may begin.
+//!
+//! The order is: what is spent leaves, a stream of the set U is refused, a link-local transaction goes to its link's window,
+//! the window judges, the quota is charged, a new stream is held against its introducer's bound, and the record is staged.
+//! A rejection by the window costs no quota, and what refuses after the quota gives it back.
 
-use super::{Decided, Filed, ReceiverStream, RecordKey, Tables, Undo, refused};
+use super::{Decided, Filed, ReceiverStream, Tables, Undo, refused};
 use crate::commit::Staging;
 use crate::host::observe::{BatchNumber, Decision, RecordName};
 use crate::streams::error::Refusal;
 use crate::streams::key::{StreamKey, Table};
+use crate::streams::link_local::{Link, Treatment};
+use crate::streams::quota::{QuotaCharge, QuotaError, QuotaUndo};
 use crate::streams::record::Introducer;
 use crate::streams::slots::CapacityBound;
 use crate::streams::window::{Digest, Verdict, Window};
-use crate::units::{Sequence, WallMs};
+use crate::units::{MonotonicNs, Sequence, WallMs};
 
 /// A transaction at admission.
 pub(in crate::streams) struct Arriving<'a> {
     pub(in crate::streams) stream: &'a StreamKey,
     pub(in crate::streams) sequence: Sequence,
     pub(in crate::streams) digest: &'a Digest,
+    /// The length of its data, which is what it costs.
+    pub(in crate::streams) data_bytes: u64,
     /// When it can no longer be delivered.
     pub(in crate::streams) spent: WallMs,
     pub(in crate::streams) introducer: Introducer,
+    pub(in crate::streams) treatment: Treatment<'a>,
     /// The node's wall clock, read inside the boundary: readings rise with the order of admissions, as far as the clock
     /// does.
     pub(in crate::streams) now: WallMs,
+    /// The clock of quotas, read inside the boundary, so that no quota record sees it go backwards.
+    pub(in crate::streams) monotonic: MonotonicNs,
 }
 
 /// Why a transaction was not judged.
@@ -32,7 +43,41 @@ pub(in crate::streams) enum NotAdmitted {
     Refused(Refusal),
 }
 
-type Admitted = Decided<Result<Verdict, NotAdmitted>>;
+/// What an admission did, for its caller and for whoever watches.
+pub(in crate::streams) struct Admitted {
+    /// The stream's record; `None` where no record was looked at.
+    pub(in crate::streams) record: Option<RecordName>,
+    pub(in crate::streams) decision: Decision,
+    pub(in crate::streams) staged: Option<BatchNumber>,
+    /// What the quota was asked for, unless it was given back.
+    pub(in crate::streams) charge: Option<QuotaCharge>,
+    pub(in crate::streams) result: Result<Verdict, NotAdmitted>,
+}
+
+type Judged = Decided<Result<Verdict, NotAdmitted>>;
+
+impl Admitted {
+    fn of(decided: Judged, charge: Option<QuotaCharge>) -> Self {
+        let Decided { record, decision, staged, result } = decided;
+        Self { record: Some(record), decision, staged, charge, result }
+    }
+
+    /// By the window of a link, which has no record.
+    fn by_link(
+        decision: Decision,
+        charge: Option<QuotaCharge>,
+        result: Result<Verdict, NotAdmitted>,
+    ) -> Self {
+        Self { record: None, decision, staged: None, charge, result }
+    }
+}
+
+/// A call of the quota.
+struct Charged {
+    charge: Option<QuotaCharge>,
+    undo: Option<QuotaUndo>,
+    result: Result<(), QuotaError>,
+}
 
 impl Tables {
     /// Judges a transaction, and admits it where the verdict dispatches. What is spent is to be swept first.
@@ -42,65 +87,126 @@ impl Tables {
         staging: &mut Staging<'_, Self>,
     ) -> Admitted {
         if arriving.now > arriving.spent {
-            return self.refuse_spent(arriving);
+            return Admitted::of(self.refuse_spent(arriving), None);
         }
-        let Some(receiver) = self.receivers.get_mut(arriving.stream) else {
-            return self.admit_first(arriving, staging);
-        };
-        let (key, introducer, spent) = (receiver.filed.key, receiver.introducer, receiver.spent);
-        let (verdict, undo) = receiver.window.observe(arriving.sequence, arriving.digest);
-        let Some(window) = undo else {
-            staging.depend_on(key);
-            self.count(verdict);
-            return judged(key, arriving, verdict, None);
-        };
-        staging.stage(key, Undo::Admitted { stream: key.stream, window, spent });
-        receiver.spent = spent.max(arriving.spent);
-        self.spent_index.change(introducer, (spent, receiver.spent), key.stream);
-        judged(key, arriving, verdict, Some(staging.batch()))
+        if let Some(link) = arriving.treatment.link_local {
+            return self.admit_link_local(link, arriving, staging);
+        }
+        match self.receivers.contains_key(arriving.stream) {
+            true => self.admit_next(arriving, staging),
+            false => self.admit_first(arriving, staging),
+        }
     }
 
     /// A stream may have been retired since the transaction was verified: its window is no longer there to know it by.
-    fn refuse_spent(&mut self, arriving: &Arriving<'_>) -> Admitted {
+    fn refuse_spent(&mut self, arriving: &Arriving<'_>) -> Judged {
         self.counters.spent += 1;
         let (spent, now) = (arriving.spent, arriving.now);
         let record = Filed::new(Table::Receiver, arriving.stream).key.name;
         refused(record, "spent", Err(NotAdmitted::Spent { spent, now }))
     }
 
-    fn admit_first(&mut self, arriving: &Arriving<'_>, staging: &mut Staging<'_, Self>) -> Admitted {
-        let (record, refusal) = match self.begin_receiver(arriving, staging) {
-            Ok(filed) => {
-                let Arriving { sequence, digest, introducer, spent, .. } = *arriving;
-                let (key, window) = (filed.key, Window::first(sequence, *digest));
-                self.take_in(Box::new(ReceiverStream {
-                    filed,
-                    window,
-                    custody: Vec::new(),
-                    introducer,
-                    spent,
-                }));
-                self.joined(key, staging);
-                return judged(key, arriving, Verdict::First, Some(staging.batch()));
-            }
-            Err(refused) => refused,
+    fn admit_next(&mut self, arriving: &Arriving<'_>, staging: &mut Staging<'_, Self>) -> Admitted {
+        let receiver = self.receivers.get_mut(arriving.stream).expect("the stream is in the table");
+        let (key, introducer, spent) = (receiver.filed.key, receiver.introducer, receiver.spent);
+        let (verdict, undo) = receiver.window.observe(arriving.sequence, arriving.digest);
+        let Some(window) = undo else {
+            staging.depend_on(key);
+            self.count(verdict);
+            return Admitted::of(judged(key.name, arriving, verdict, None), None);
         };
-        refused(record, refusal.id(), Err(NotAdmitted::Refused(refusal)))
+        let Charged { charge, undo, result } = self.charge(arriving);
+        undo.into_iter().for_each(|undo| staging.stage_unwritten(Undo::Quota(undo)));
+        let receiver = self.receivers.get_mut(arriving.stream).expect("the stream is in the table");
+        if let Err(error) = result {
+            receiver.window.undo(&window);
+            staging.depend_on(key);
+            return Admitted::of(refused_by(key.name, error.into()), charge);
+        }
+        staging.stage(key, Undo::Admitted { stream: key.stream, window, spent });
+        receiver.spent = spent.max(arriving.spent);
+        let until = receiver.spent;
+        self.spent_index.change(introducer, (spent, until), key.stream);
+        Admitted::of(judged(key.name, arriving, verdict, Some(staging.batch())), charge)
     }
 
-    fn begin_receiver(
-        &mut self,
-        arriving: &Arriving<'_>,
-        staging: &mut Staging<'_, Self>,
-    ) -> Result<Filed, (RecordName, Refusal)> {
-        let (stream, introducer) = (*arriving.stream, arriving.introducer);
-        let filed = self.begin(Table::Receiver, &stream)?;
-        self.room_for(introducer).map_err(|bound| {
+    fn admit_first(&mut self, arriving: &Arriving<'_>, staging: &mut Staging<'_, Self>) -> Admitted {
+        let Arriving { stream, sequence, digest, introducer, spent, .. } = *arriving;
+        let filed = match self.begin(Table::Receiver, stream) {
+            Ok(filed) => filed,
+            Err((record, refusal)) => return Admitted::of(refused_by(record, refusal), None),
+        };
+        let key = filed.key;
+        let Charged { charge, undo, result } = self.charge(arriving);
+        if let Err(error) = result {
+            undo.into_iter().for_each(|undo| staging.stage_unwritten(Undo::Quota(undo)));
+            return Admitted::of(refused_by(key.name, error.into()), charge);
+        }
+        if let Err(bound) = self.room_for(introducer) {
+            undo.into_iter().for_each(|undo| self.give_back(undo));
             self.counters.stream_capacity_exceeded.count(bound);
             self.depend_on_count(Table::Receiver, staging);
-            (filed.key.name, Refusal::StreamCapacityExceeded { stream, introducer, bound })
-        })?;
-        Ok(filed)
+            let refusal = Refusal::StreamCapacityExceeded { stream: *stream, introducer, bound };
+            return Admitted::of(refused_by(key.name, refusal), None);
+        }
+        undo.into_iter().for_each(|undo| staging.stage_unwritten(Undo::Quota(undo)));
+        let window = Window::first(sequence, *digest);
+        self.take_in(Box::new(ReceiverStream { filed, window, custody: Vec::new(), introducer, spent }));
+        self.joined(key, staging);
+        Admitted::of(judged(key.name, arriving, Verdict::First, Some(staging.batch())), charge)
+    }
+
+    /// The link's window stands for the stream's: it is not charged to a slot, and nothing is written.
+    fn admit_link_local(
+        &mut self,
+        link: &Link,
+        arriving: &Arriving<'_>,
+        staging: &mut Staging<'_, Self>,
+    ) -> Admitted {
+        if let Some((record, refusal)) = self.unavailable(arriving.stream) {
+            return Admitted::of(refused_by(record, refusal), None);
+        }
+        let (verdict, undo) = link.observe(arriving.sequence, arriving.digest);
+        let Some(window) = undo else {
+            self.count(verdict);
+            return Admitted::by_link(decision_of(arriving, verdict), None, Ok(verdict));
+        };
+        let Charged { charge, undo, result } = self.charge(arriving);
+        undo.into_iter().for_each(|undo| staging.stage_unwritten(Undo::Quota(undo)));
+        if let Err(error) = result {
+            window.undo();
+            let decision = Decision::Refused { reason: error.id() };
+            return Admitted::by_link(decision, charge, Err(NotAdmitted::Refused(error.into())));
+        }
+        staging.stage_unwritten(Undo::LinkLocal(window));
+        Admitted::by_link(decision_of(arriving, verdict), charge, Ok(verdict))
+    }
+
+    /// Why no transaction of a stream is admitted, by whatever window: its record is in the set U.
+    fn unavailable(&mut self, stream: &StreamKey) -> Option<(RecordName, Refusal)> {
+        // Naming a record is dear, and the set is nearly always empty.
+        if self.unrestorable.is_empty() || self.receivers.contains_key(stream) {
+            return None;
+        }
+        self.begin(Table::Receiver, stream).err()
+    }
+
+    fn charge(&mut self, arriving: &Arriving<'_>) -> Charged {
+        let Some(quota) = &mut self.quota else {
+            return Charged { charge: None, undo: None, result: Ok(()) };
+        };
+        let Arriving { stream, data_bytes, monotonic: at, treatment: Treatment { limit, .. }, .. } =
+            *arriving;
+        let (result, undo) = quota.reserve(stream, data_bytes, limit, at);
+        if let Err(error) = &result {
+            self.counters.quota.count(stream.class, error);
+        }
+        let refused = result.err().map(|error| error.id());
+        Charged { charge: Some(QuotaCharge { at, data_bytes, limit, refused }), undo, result }
+    }
+
+    fn give_back(&mut self, undo: QuotaUndo) {
+        self.quota.as_mut().expect("a quota that was charged is there").undo(undo);
     }
 
     fn room_for(&self, introducer: Introducer) -> Result<(), CapacityBound> {
@@ -120,12 +226,18 @@ impl Tables {
 }
 
 fn judged(
-    key: RecordKey,
+    record: RecordName,
     arriving: &Arriving<'_>,
     verdict: Verdict,
     staged: Option<BatchNumber>,
-) -> Admitted {
-    let decision =
-        Decision::Verdict { verdict: verdict.kind(), sequence: arriving.sequence, digest: *arriving.digest };
-    Decided { record: key.name, decision, staged, result: Ok(verdict) }
+) -> Judged {
+    Decided { record, decision: decision_of(arriving, verdict), staged, result: Ok(verdict) }
+}
+
+fn decision_of(arriving: &Arriving<'_>, verdict: Verdict) -> Decision {
+    Decision::Verdict { verdict: verdict.kind(), sequence: arriving.sequence, digest: *arriving.digest }
+}
+
+fn refused_by(record: RecordName, refusal: Refusal) -> Judged {
+    refused(record, refusal.id(), Err(NotAdmitted::Refused(refusal)))
 }

@@ -9,7 +9,7 @@ mod restore;
 mod state;
 mod sweep;
 
-pub(super) use admit::{Arriving, NotAdmitted};
+pub(super) use admit::{Admitted, Arriving, NotAdmitted};
 pub(super) use reserve::NotReserved;
 pub use restore::Unrestorable;
 pub(super) use sweep::Retired;
@@ -19,6 +19,7 @@ use state::Undo;
 
 use super::error::Refusal;
 use super::key::{StreamKey, Table};
+use super::quota::{OriginQuota, QuotaConfig, QuotaCounters};
 use super::record::{self, CustodyEntry, Introducer};
 use super::slots::{CapacityBound, Charges, SlotBounds, SpentIndex};
 use super::window::Window;
@@ -84,6 +85,8 @@ pub struct Counters {
     pub sequence_exhausted: u64,
     /// Streams retired; those that a failed batch restored are not among them.
     pub retired: u64,
+    /// Transactions refused because their origin was over its quota.
+    pub quota: QuotaCounters,
 }
 
 impl RefusedByBound {
@@ -156,6 +159,8 @@ pub(super) struct Tables {
     receivers: Streams<Box<ReceiverStream>>,
     charges: Charges,
     spent_index: SpentIndex,
+    /// `None` where nothing limits what an origin sends.
+    quota: Option<OriginQuota>,
     unrestorable: BTreeMap<RecordName, Unrestorable>,
     /// The stream that joined each table last: a table's count is durable when its record is.
     newest: [Option<RecordKey>; 2],
@@ -163,7 +168,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    pub(super) fn new(bounds: Bounds, flaws: Flaws) -> Self {
+    pub(super) fn new(bounds: Bounds, quota: Option<&QuotaConfig>, flaws: Flaws) -> Self {
         Self {
             bounds,
             flaws,
@@ -171,6 +176,7 @@ impl Tables {
             receivers: Streams::default(),
             charges: Charges::new(bounds.slots),
             spent_index: SpentIndex::default(),
+            quota: quota.map(OriginQuota::new),
             unrestorable: BTreeMap::new(),
             newest: [None; 2],
             counters: Counters::default(),
@@ -242,6 +248,13 @@ impl Tables {
 
     pub(super) const fn unrestorable(&self) -> &BTreeMap<RecordName, Unrestorable> {
         &self.unrestorable
+    }
+
+    #[cfg(test)]
+    pub(super) fn quota_records(&self) -> Vec<Vec<u8>> {
+        let mut records: Vec<_> = self.quota.iter().flat_map(OriginQuota::encoded).collect();
+        records.sort_unstable();
+        records
     }
 
     /// When nothing that a stream admitted can be delivered any more.

@@ -6,6 +6,8 @@ use crate::host::observe::RecordName;
 use crate::reserve::Counter;
 use crate::store::Record;
 use crate::streams::key::{StreamKey, Table};
+use crate::streams::link_local::LinkUndo;
+use crate::streams::quota::{OriginQuota, QuotaUndo};
 use crate::streams::slots::{Charges, SpentIndex};
 use crate::streams::state_digest::StateDigest;
 use crate::streams::window::WindowUndo;
@@ -22,6 +24,10 @@ pub(in crate::streams) enum Undo {
     Admitted { stream: StreamKey, window: WindowUndo, spent: WallMs },
     /// A stream was retired.
     Retired(Box<ReceiverStream>),
+    /// An origin's quota was asked: it was charged, or of a refusal refilled.
+    Quota(QuotaUndo),
+    /// A link's volatile window accepted.
+    LinkLocal(LinkUndo),
 }
 
 impl State for Tables {
@@ -74,9 +80,15 @@ impl State for Tables {
                 self.counters.retired -= 1;
                 self.take_in(receiver);
             }
+            Undo::Quota(undo) => {
+                self.quota.as_mut().expect("a quota that was asked is there").undo(undo);
+            }
+            Undo::LinkLocal(undo) => undo.undo(),
         }
     }
 
+    /// A link's volatile window is not in the digest: nothing that is kept could tell what it was.
+    ///
     /// Whom streams are charged to, and when they are spent, stand in their records: charges and index are in the digest
     /// only where they do not follow from them, as they must.
     fn digest(&self) -> [u8; 32] {
@@ -88,6 +100,7 @@ impl State for Tables {
             charges.add(receiver.introducer);
             spent_index.insert(receiver.introducer, receiver.spent, *stream);
         }
+        self.quota.iter().flat_map(OriginQuota::encoded).for_each(|record| digest.add(&record));
         if charges != self.charges {
             digest.add(format!("{:?}", self.charges).as_bytes());
         }

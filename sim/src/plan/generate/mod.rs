@@ -19,7 +19,7 @@ mod tests;
 use super::dice::Dice;
 use super::fault::{DiskFault, DiskOperation, LinkFault};
 use super::swarm::{self, Intensity, Kind, Levels};
-use super::{Action, Engines, Fault, FaultKind, Plan, Profile, Scenario, When};
+use super::{Action, Engines, Fault, FaultKind, Plan, Profile, Quota, Scenario, When};
 use super::{Costs, DiskLatency};
 use crate::units::{ActionId, FaultId, NodeId};
 use shape::Shape;
@@ -211,7 +211,21 @@ fn engines(draft: &Draft<'_>) -> Engines {
         delegation_lifetime_ms: bounds.delegation_lifetime_ms.roll_u64(&mut dice),
         transaction_lifetime_ms: bounds.transaction_lifetime_ms.roll_u64(&mut dice),
         clock_tolerance_ms: bounds.clock_tolerance_ms.roll_u64(&mut dice),
+        quota: quota(draft),
     }
+}
+
+fn quota(draft: &Draft<'_>) -> Option<Quota> {
+    let bounds = &draft.scenario.sections.engines;
+    let mut dice = draft.dice("quota", 0);
+    let messages_per_s = bounds.quota_messages_per_s.roll_u64(&mut dice);
+    (messages_per_s > 0).then(|| Quota {
+        messages_per_s,
+        message_burst: bounds.quota_message_burst.roll_u64(&mut dice),
+        bytes_per_s: bounds.quota_bytes_per_s.roll_u64(&mut dice),
+        byte_burst: bounds.quota_byte_burst.roll_u64(&mut dice),
+        records: bounds.quota_records.roll_u32(&mut dice),
+    })
 }
 
 fn profile(draft: &Draft<'_>) -> Profile {

@@ -21,6 +21,7 @@ pub(super) fn everything(nodes: u32, chaos_ms: i64) -> Scenario {
     sections.links.loss_per_mille = Draw::Between(0, 30);
     sections.links.duplicate_per_mille = Draw::Between(0, 30);
     sections.load.rotate_every_ms = Draw::OneOf(vec![(0, 1), (300, 1)]);
+    sections.engines.quota_messages_per_s = Draw::OneOf(vec![(0, 1), (8, 1)]);
     sections.engines.delegation_lifetime_ms = Draw::OneOf(vec![(900, 1), (2_592_000_000, 1)]);
     for count in [
         &mut sections.crashes.in_commit,
@@ -102,6 +103,21 @@ fn most_wrong_us(plan: &Plan) -> Vec<i128> {
         };
     }
     wrong
+}
+
+#[test]
+fn a_quota_is_drawn_where_a_scenario_asks_for_one_and_moves_nothing_else() {
+    let mut scenario = everything(6, 500);
+    let mut plan = |messages_per_s| {
+        scenario.sections.engines.quota_messages_per_s = Draw::Fixed(messages_per_s);
+        generate(&scenario, 3)
+    };
+    let (none, some) = (plan(0), plan(9));
+    let quota = some.engines.quota.expect("a quota");
+    let seeds = (quota.message_burst, quota.bytes_per_s, quota.byte_burst, quota.records);
+    assert_eq!((quota.messages_per_s, seeds), (9, (32, 4_194_304, 67_108_864, 1_024)));
+    let engines = crate::plan::Engines { quota: None, ..some.engines };
+    assert_eq!(none, Plan { engines, ..some });
 }
 
 proptest! {

@@ -6,9 +6,10 @@ use crate::units::NodeId;
 use crate::world::network::LinkGeneration;
 use groundhog_engine::identity::Did;
 use groundhog_engine::streams::Streams;
+use groundhog_engine::streams::link_local::Link;
 use groundhog_engine::streams::slots::{SlotIndex, SlotLease};
 use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -23,30 +24,44 @@ struct Slots {
 }
 
 impl Connections {
-    /// The slot of a connection. A peer's new connection retires the one before it.
-    pub fn slot_of(
+    /// The slot of a connection, and the connection itself unless it has ended. A peer's new connection retires the one
+    /// before it.
+    pub fn of(
         &self,
+        streams: &Streams,
+        peer: (NodeId, Did),
+        generation: LinkGeneration,
+    ) -> (SlotIndex, Option<Arc<Link>>) {
+        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let slot = slots.slot_of(streams, peer, generation);
+        let newest = slots.leases.get(&peer.0).filter(|(newest, _)| *newest == generation);
+        (slot, newest.map(|(_, lease)| Arc::clone(lease.link())))
+    }
+}
+
+impl Slots {
+    fn slot_of(
+        &mut self,
         streams: &Streams,
         (peer, did): (NodeId, Did),
         generation: LinkGeneration,
     ) -> SlotIndex {
-        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(slot) = slots.of.get(&(peer, generation)) {
+        if let Some(slot) = self.of.get(&(peer, generation)) {
             return *slot;
         }
-        let slot = match slots.leases.get(&peer) {
+        let slot = match self.leases.get(&peer) {
             // Its frames were overtaken by those of the peer's next connection, and no slot was ever asked for it.
             Some((newest, lease)) if *newest > generation => lease.slot(),
             _ => {
-                slots.leases.remove(&peer);
+                self.leases.remove(&peer);
                 let lease =
                     streams.connected(did).expect("a plan gives a node no more peers than it has slots");
                 let slot = lease.slot();
-                slots.leases.insert(peer, (generation, lease));
+                self.leases.insert(peer, (generation, lease));
                 slot
             }
         };
-        slots.of.insert((peer, generation), slot);
+        self.of.insert((peer, generation), slot);
         slot
     }
 }

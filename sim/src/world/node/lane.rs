@@ -131,8 +131,8 @@ fn submit(context: &LifeContext, peer: NodeId, inbound: Box<Inbound>, verified: 
         let peer_did = world.nodes[peer.index()].identity.did();
         (transaction, gives_up_after, world.nodes[node.index()].identity.signer(), peer_did)
     });
-    let slot = context.connections.slot_of(&context.streams, (peer, peer_did), inbound.generation());
-    let arrival = Arrival { introducer: Introducer::Slot(slot), witness: &witness };
+    let (slot, link) = context.connections.of(&context.streams, (peer, peer_did), inbound.generation());
+    let arrival = Arrival { introducer: Introducer::Slot(slot), link: link.as_deref(), witness: &witness };
     let admission = context.streams.admit(verified, arrival);
     let record = admission.record().unwrap_or_else(|| {
         // The tables were not asked: the record that they would have looked at.

@@ -88,6 +88,7 @@ impl World {
             crypto: crypto_of(&self.plan),
             storage: Storage::Authoritative { capacity_bytes: engines.store_budget_bytes },
             capacity: engines.stream_capacity as usize,
+            quota: engines.quota.map(|quota| quota.config().expect("a checked plan has no limit of zero")),
             slots: SLOTS,
             flaws: self.flaws,
         }

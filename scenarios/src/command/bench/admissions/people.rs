@@ -12,8 +12,10 @@ use groundhog_engine::identity::signing::{Crypto, KeyPair, sha256};
 use groundhog_engine::streams::key::{Class, NetworkId};
 use groundhog_engine::streams::message::MessageKind;
 use groundhog_engine::streams::payload::Payload;
+use groundhog_engine::streams::quota::{LaneQuota, QuotaConfig};
 use groundhog_engine::streams::transaction::{Draft, LIFETIME_MAX_MS, Transaction, TransactionId};
 use groundhog_engine::streams::verify::{Verified, Verifier};
+use groundhog_engine::streams::{STREAM_CAPACITY, StreamsConfig};
 use groundhog_engine::units::{Sequence, WallMs};
 use std::ops::Range;
 
@@ -49,6 +51,19 @@ pub fn signer(person: Person, delegatee: u64) -> Signer {
     let always = (WallMs(0), WallMs(u64::MAX));
     let delegation = Delegation::sign(&account, *key.public(), always, NETWORK, Crypto::Ed25519);
     Signer::new(key, delegation)
+}
+
+/// How the receiver's streams are set up: as the seed says, with a quota that is asked and never in the way.
+pub fn config(receiver: &Signer) -> StreamsConfig {
+    let limits = LaneQuota {
+        messages_per_s: 1_000_000_000,
+        message_burst: 1_000_000_000,
+        bytes_per_s: 1 << 40,
+        byte_burst: 1 << 40,
+        records: STREAM_CAPACITY,
+    };
+    let quota = Some(QuotaConfig::new([limits; 4]).expect("no limit is zero"));
+    StreamsConfig { quota, ..StreamsConfig::new(NETWORK, receiver.account()) }
 }
 
 /// What tells one transaction from another.

@@ -14,7 +14,7 @@ use groundhog_engine::store::name::FileName;
 use groundhog_engine::streams::record::Introducer;
 use groundhog_engine::streams::slots::{DEFAULT_SUCCESSORS, SlotBounds, SlotLease};
 use groundhog_engine::streams::verify::Verified;
-use groundhog_engine::streams::{Admitting, Arrival, Streams, StreamsConfig};
+use groundhog_engine::streams::{Admitting, Arrival, Streams};
 use hdrhistogram::Histogram;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -151,7 +151,7 @@ impl Store {
             move |event| batches.see(event)
         });
         let witness = Arc::new(people::signer(Person::Receiver, 0));
-        let config = StreamsConfig::new(people::NETWORK, witness.account());
+        let config = people::config(&witness);
         let streams = Streams::open(&host, DiskPath::root().join(name), config).await?;
         let peer = people::signer(Person::Hop, 0).account();
         let peers = std::iter::from_fn(|| streams.connected(peer).ok()).collect();
@@ -159,9 +159,10 @@ impl Store {
     }
 
     fn admit(&self, verified: &Verified) -> Admitting {
-        let peer = self.next_peer.fetch_add(1, Ordering::Relaxed) % self.peers.len();
-        let introducer = Introducer::Slot(self.peers[peer].slot());
-        self.streams.admit(verified, Arrival { introducer, witness: &self.witness })
+        let peer = &self.peers[self.next_peer.fetch_add(1, Ordering::Relaxed) % self.peers.len()];
+        let introducer = Introducer::Slot(peer.slot());
+        let arrival = Arrival { introducer, link: Some(peer.link()), witness: &self.witness };
+        self.streams.admit(verified, arrival)
     }
 }
 

@@ -121,6 +121,9 @@ impl Story {
             EngineEvent::Transition { stream, decision, staged, .. } => {
                 self.decided(line, node, stream.class, &decision, staged);
             }
+            EngineEvent::LinkLocal { stream, decision, .. } => {
+                self.decided(line, node, stream.class, &decision, None);
+            }
             EngineEvent::Retired { staged: BatchNumber(batch), .. } => {
                 let stream = line
                     .streams
@@ -131,8 +134,10 @@ impl Story {
             EngineEvent::BoundMet { introducer, bound, .. } => {
                 self.words(at, node, Mark::Wrong, format!("{introducer}: {bound}"));
             }
-            // What a caller got is told by the world, which saw it.
-            EngineEvent::Released { .. } | EngineEvent::CallerGone { .. } => self.grown(at),
+            // A charge is told by the decision after it; what a caller got, by the world, which saw it.
+            EngineEvent::Quota { .. } | EngineEvent::Released { .. } | EngineEvent::CallerGone { .. } => {
+                self.grown(at);
+            }
         }
     }
 

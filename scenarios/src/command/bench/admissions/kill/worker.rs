@@ -114,7 +114,7 @@ async fn live(arguments: &Arguments, flaws: Flaws, again: Vec<Payload>) -> Resul
     let machine = NativeMachine::new(&arguments.dir)?;
     let host = watched(Arc::clone(&machine), tell_of);
     let receiver = Arc::new(people::signer(Person::Receiver, 0));
-    let config = StreamsConfig { flaws, ..StreamsConfig::new(people::NETWORK, receiver.account()) };
+    let config = StreamsConfig { flaws, ..people::config(&receiver) };
     let streams = Streams::open(&host, DiskPath::new("store"), config).await?;
     tell(&Line::Opened);
     let hop = people::signer(Person::Hop, 0);
@@ -178,8 +178,11 @@ impl Node {
             Ok(verified) => verified,
             Err(error) => return tell(&Line::Refused(digest, error.id().to_owned())),
         };
-        let arrival =
-            Arrival { introducer: Introducer::Slot(self.connection.slot()), witness: &self.receiver };
+        let arrival = Arrival {
+            introducer: Introducer::Slot(self.connection.slot()),
+            link: Some(self.connection.link()),
+            witness: &self.receiver,
+        };
         match self.streams.admit(&verified, arrival).await {
             Ok(_) => tell(&Line::Admitted(digest)),
             Err(error) => tell(&Line::Refused(digest, error.id().to_owned())),
