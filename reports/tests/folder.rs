@@ -117,7 +117,7 @@ fn the_page_puts_the_failure_first_and_refers_to_nothing_outside() {
     assert!(page.contains("of &lt;record &amp; name&gt; was"), "what a law saw is escaped");
     assert!(page.contains("412 ms on the machine that ran it"), "real time is said to be real");
     let figures = page.matches("<svg role=\"img\"").count();
-    assert_eq!(figures, 2 * 6, "two latency plots, three over time, one of batches, each for two widths");
+    assert_eq!(figures, 2 * 7, "two latency plots, four over time, one of batches, each for two widths");
 }
 
 #[test]

@@ -137,9 +137,9 @@ impl Outcome {
 }
 
 fn of_slice(slice: &Slice) -> String {
-    let Slice { intended, dispatched, refused, batches, records } = slice;
+    let Slice { intended, dispatched, refused, batches, records, tables } = slice;
     format!(
-        "{intended} intended, {dispatched:?} dispatched, {refused} refused, {batches} batches, {records} records"
+        "{intended} intended, {dispatched:?} dispatched, {refused} refused, {batches} batches, {records} records, {tables:?}"
     )
 }
 

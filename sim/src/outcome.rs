@@ -4,6 +4,7 @@
 
 use crate::ledger::doer::Doer;
 use crate::units::{FaultId, Life, NodeId, SimTime};
+use groundhog_engine::streams::TableUse;
 use groundhog_engine::streams::key::Class;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
@@ -85,6 +86,8 @@ pub struct Slice {
     pub batches: u64,
     /// Records written by them.
     pub records: u64,
+    /// Of each bound of the receiver's table, the most that was in use at one node.
+    pub tables: TableUse,
 }
 
 /// A span of simulated time in which a fault was on, for shading.

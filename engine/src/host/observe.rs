@@ -2,6 +2,7 @@
 //!
 //! Promise: observing is write-only. Nothing an engine does depends on whether anybody listens.
 
+use crate::streams::TableUse;
 use crate::streams::key::{StreamKey, Table};
 use crate::streams::quota::QuotaCharge;
 use crate::streams::record::Introducer;
@@ -224,6 +225,11 @@ pub enum EngineEvent<'a> {
         stream: &'a StreamKey,
         /// What it asked for, and whether it got it.
         charge: QuotaCharge,
+    },
+    /// What is in use of each bound of the receiver's table has changed: at open, and after a transition.
+    TableUse {
+        /// What it is now.
+        used: TableUse,
     },
     /// A result is returned to its caller now.
     Released {

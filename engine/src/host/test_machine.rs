@@ -8,6 +8,7 @@ use super::disk::{DirectoryEntry, DiskAnswer, DiskError, DiskErrorKind, DiskPath
 use super::observe::{BatchNumber, Decision, EngineEvent, Step, TransitionNumber};
 use super::{Host, Machine, Unscheduled, Work};
 use crate::host::observe::RecordName;
+use crate::streams::TableUse;
 use crate::streams::quota::QuotaCharge;
 use crate::streams::record::Introducer;
 use crate::streams::slots::CapacityBound;
@@ -69,6 +70,8 @@ struct Disk {
     last_handle: u64,
     log: Vec<String>,
     seen: Vec<Seen>,
+    /// What was told last of the use of the receiver's table, and how often it was told.
+    used: (TableUse, u32),
     /// Operations to fail, each once.
     failures: Vec<Failure>,
     tasks: Vec<tokio::task::AbortHandle>,
@@ -172,6 +175,11 @@ impl TestMachine {
     /// The operations so far, which are then forgotten.
     pub(crate) fn take_log(&self) -> Vec<String> {
         std::mem::take(&mut self.locked().log)
+    }
+
+    /// What was told last of the use of the receiver's table, and how often it was told.
+    pub(crate) fn table_use(&self) -> (TableUse, u32) {
+        self.locked().used
     }
 
     /// The reports so far, which are then forgotten.
@@ -403,6 +411,11 @@ impl Machine for TestMachine {
             }
             EngineEvent::LinkLocal { transition, decision, .. } => Seen::LinkLocal(transition, decision),
             EngineEvent::Quota { transition, charge, .. } => Seen::Quota(transition, charge),
+            EngineEvent::TableUse { used } => {
+                let mut disk = self.locked();
+                disk.used = (used, disk.used.1 + 1);
+                return;
+            }
         };
         self.locked().seen.push(seen);
     }

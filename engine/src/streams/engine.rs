@@ -131,6 +131,9 @@ impl Streams {
             unrestorable: u32::try_from(tables.unrestorable().len()).unwrap_or(u32::MAX),
             next_batch: store.next_batch(),
         });
+        if let Some(used) = tables.changed_use() {
+            host.observe(EngineEvent::TableUse { used });
+        }
         let commit = GroupCommit::open(host, store, tables, restored, flaws)?;
         Ok(Self { host: host.clone(), config, namespaces, occupancy, commit: Some(commit) })
     }
@@ -187,6 +190,9 @@ impl Streams {
             record = admitted.record;
             self.report_bound(&admitted.result, staging);
             self.report_admitted(&stream, &admitted, staging);
+            if let Some(used) = tables.changed_use() {
+                self.host.observe(EngineEvent::TableUse { used });
+            }
             admitted.result.map(|verdict| Judged::new(verdict, verified, arrival.witness, &self.config))
         });
         Admitting { stream, sequence, record, state: Admission::Judged(ticket) }

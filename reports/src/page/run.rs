@@ -127,8 +127,12 @@ fn violations(outcome: &Outcome) -> Markup {
 }
 
 fn over_time(outcome: &Outcome) -> Result<Markup, ReportError> {
-    let plots =
-        [plot::dispatched(&outcome.slices), plot::refused(&outcome.slices), plot::written(&outcome.slices)];
+    let plots = [
+        plot::dispatched(&outcome.slices),
+        plot::refused(&outcome.slices),
+        plot::written(&outcome.slices),
+        plot::bounds_in_use(outcome),
+    ];
     let mut figures = Vec::with_capacity(plots.len());
     for plot in &plots {
         if let Some(drawn) = plot::over_time(plot, outcome)? {

@@ -7,10 +7,12 @@ mod axis;
 mod batches;
 mod latency;
 mod time;
+mod usage;
 
 pub(crate) use batches::batch_sizes;
 pub(crate) use latency::{From, latency};
 pub(crate) use time::{TimePlot, dispatched, over_time, refused, written};
+pub(crate) use usage::bounds_in_use;
 
 use crate::folder::ReportError;
 use maud::{Markup, PreEscaped, html};

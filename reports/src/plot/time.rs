@@ -22,11 +22,21 @@ pub(crate) struct Series {
     pub counts: Vec<u64>,
 }
 
+/// What the numbers of a plot's lines are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shows {
+    /// Counts by slice, shown as a rate a second.
+    Rate,
+    /// Thousandths of a bound, the most of each slice.
+    ShareOfBound,
+}
+
 /// A plot over time and what its lines are.
 #[derive(Clone, Debug)]
 pub(crate) struct TimePlot {
     pub title: &'static str,
     pub series: Vec<Series>,
+    pub shows: Shows,
 }
 
 /// Messages intended and, by class, dispatched.
@@ -41,7 +51,7 @@ pub(crate) fn dispatched(slices: &[Slice]) -> TimePlot {
         series.push(Series { name: class.id(), colour: CLASS_COLOURS[class.index()], counts });
     }
     series.retain(|series| series.counts.iter().any(|count| *count > 0));
-    TimePlot { title: "Messages a second of simulated time", series }
+    TimePlot { title: "Messages a second of simulated time", series, shows: Shows::Rate }
 }
 
 /// Admissions refused, or answered with a refusing verdict.
@@ -66,7 +76,7 @@ pub(crate) fn written(slices: &[Slice]) -> TimePlot {
 fn one(title: &'static str, name: &'static str, colour: usize, counts: Vec<u64>) -> TimePlot {
     let mut series = vec![Series { name, colour: CLASS_COLOURS[colour], counts }];
     series.retain(|series| series.counts.iter().any(|count| *count > 0));
-    TimePlot { title, series }
+    TimePlot { title, series, shows: Shows::Rate }
 }
 
 /// Draws `plot` over the whole run; `None` when it has nothing to show.
@@ -78,14 +88,26 @@ pub(crate) fn over_time(plot: &TimePlot, outcome: &Outcome) -> Result<Option<Mar
     let together = slices.div_ceil(MOST_POINTS).max(1);
     let step_ns = outcome.slice_ns.saturating_mul(together as u64);
     let lines: Vec<(RGBColor, Vec<u64>)> =
-        plot.series.iter().map(|series| (series.colour, rates(&series.counts, together, step_ns))).collect();
+        plot.series.iter().map(|series| (series.colour, plot.points(series, together, step_ns))).collect();
     let most = lines.iter().flat_map(|(_, rates)| rates).copied().max().unwrap_or(0);
     let until_ns = outcome.covered.0.max(step_ns);
-    figure("a rate over time", plot.title, |area, size| {
+    figure("a figure over time", plot.title, |area, size| {
         let shades = shades(outcome, until_ns, size.width);
-        draw(area, size, &Drawing { lines: &lines, step_ns, most, until_ns, shades })
+        draw(area, size, &Drawing { lines: &lines, shows: plot.shows, step_ns, most, until_ns, shades })
     })
     .map(Some)
+}
+
+impl TimePlot {
+    fn points(&self, series: &Series, together: usize, step_ns: u64) -> Vec<u64> {
+        match self.shows {
+            Shows::Rate => rates(&series.counts, together, step_ns),
+            Shows::ShareOfBound => {
+                let most = |counts: &[u64]| counts.iter().copied().max().unwrap_or(0);
+                series.counts.chunks(together).map(most).collect()
+            }
+        }
+    }
 }
 
 /// Counts of every `together` slices as a rate a second.
@@ -126,6 +148,7 @@ fn shades(outcome: &Outcome, until_ns: u64, columns: u32) -> Vec<(u32, u32, u32)
 
 struct Drawing<'a> {
     lines: &'a [(RGBColor, Vec<u64>)],
+    shows: Shows,
     step_ns: u64,
     most: u64,
     until_ns: u64,
@@ -156,7 +179,10 @@ fn draw(area: &Area<'_>, size: Size, drawing: &Drawing<'_>) -> Drawn {
     chart
         .configure_mesh()
         .x_label_formatter(&|ns| time_label(*ns))
-        .y_label_formatter(&|value| number_label(*value))
+        .y_label_formatter(&|value| match drawing.shows {
+            Shows::Rate => number_label(*value),
+            Shows::ShareOfBound => share_label(*value),
+        })
         .label_style(label_style())
         .axis_style(AXIS)
         .bold_line_style(GRID)
@@ -173,6 +199,10 @@ fn draw(area: &Area<'_>, size: Size, drawing: &Drawing<'_>) -> Drawn {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a label, below 2^64")]
 fn number_label(value: f64) -> String {
     count(value.round() as u64)
+}
+
+fn share_label(per_mille: f64) -> String {
+    format!("{} %", per_mille.round() / 10.0)
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a label, below 2^64")]

@@ -57,7 +57,7 @@ pub(super) fn figures(lines: &mut Lines, totals: &Totals) {
     counts(lines, "faults", &totals.faults);
     counts(lines, "deaths", &totals.deaths);
     limits(lines, totals);
-    for (name, seen) in &totals.bounds {
+    for (name, seen) in totals.bounds.iter().filter(|(_, seen)| seen.most > 0) {
         let used = share(seen.most, seen.bound);
         lines.item("bound", &format!("{name}: {} of {} ({used})", count(seen.most), count(seen.bound)));
     }

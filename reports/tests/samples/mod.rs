@@ -1,5 +1,6 @@
 //! Plans and outcomes as runs give them, for looking at reports and for testing them.
 
+use groundhog_engine::streams::TableUse;
 use groundhog_engine::streams::key::Class;
 use groundhog_sim::outcome::{BoundUse, FaultSpan, Latency, Outcome, Slice, Violation};
 use groundhog_sim::plan::{
@@ -171,11 +172,11 @@ pub fn held(seed: u64) -> Outcome {
                 bound: 41_943_040,
             },
             BoundUse { name: "unhandled frames of a lane".to_owned(), most: 16, bound: 16 },
-            BoundUse {
-                name: "streams in a receiver table".to_owned(),
-                most: 124 + draw.below(5),
-                bound: 16_384,
-            },
+            bound("streams of the fullest table", 5_200 + draw.below(5), 15_616),
+            bound("streams of the fullest slot", 1_832, 3_360),
+            bound("streams of one table's pool", 3_328, 3_328),
+            bound("streams of one table's inbox share", 720, 768),
+            bound("streams of one table's own share", 40, 1_024),
         ],
         batch_sizes: (1..90).map(|size| (size, 2_400 / (u64::from(size) * u64::from(size)) + 1)).collect(),
         cut: None,
@@ -194,7 +195,18 @@ fn slice(index: u64, draw: &mut Draw) -> Slice {
         refused: dip * draw.below(5),
         batches: 9 + draw.below(4) - 6 * dip,
         records: 40 + draw.below(30) - 35 * dip,
+        tables: tables(index),
     }
+}
+
+fn bound(name: &str, most: u64, bound: u64) -> BoundUse {
+    BoundUse { name: name.to_owned(), most, bound }
+}
+
+fn tables(index: u64) -> TableUse {
+    let grown = u32::try_from(index).expect("a slice");
+    let pool = (grown.saturating_sub(60) * 20).min(3_328);
+    TableUse { streams: 900 + 12 * grown, fullest_slot: 32 + pool / 2, pool, inbox: 3 * grown, own: 40 }
 }
 
 fn latency(class: Class, draw: &mut Draw) -> Latency {

@@ -7,12 +7,14 @@ use super::batches::Batches;
 use super::event::{Answer, Event};
 use super::fates::Fates;
 use super::lanes::Lanes;
+use super::usage::{self, Usage};
 use super::words;
 use crate::laws::{StoreUse, View};
 use crate::outcome::{BoundUse, FaultSpan, Latency, Outcome, Slice};
 use crate::plan::{ClockFault, Death, DiskFault, FaultKind, Plan};
 use crate::units::{FaultId, NodeId, SimTime};
 use groundhog_engine::host::observe::EngineEvent;
+use groundhog_engine::streams::TableUse;
 use groundhog_engine::streams::key::Class;
 use groundhog_engine::streams::window::VerdictKind;
 use hdrhistogram::Histogram;
@@ -87,6 +89,7 @@ pub struct Collector {
     most_batches: u32,
     store_bytes: u64,
     store_records: u64,
+    usage: Usage,
     /// Records of the batch that each node writes.
     writing: Vec<u32>,
     /// The slice in which each node's store was last looked at.
@@ -124,6 +127,7 @@ impl Collector {
             most_batches: 0,
             store_bytes: 0,
             store_records: 0,
+            usage: Usage::new(plan),
             writing: vec![0; plan.nodes.len()],
             sampled: vec![usize::MAX; plan.nodes.len()],
         }
@@ -162,6 +166,7 @@ impl Collector {
             Event::Quiesced => self.end_spans(at, |span| span.takes_down.is_none()),
             Event::Died { node, death, .. } => {
                 self.deaths[death as usize] += 1;
+                self.usage.tells(node, TableUse::default());
                 self.sample(node, view);
             }
             Event::FaultBegan { fault } => self.fault_began(at, fault),
@@ -181,12 +186,13 @@ impl Collector {
         }
         let (dispatched, losses) = self.fates.tally();
         let bound = |name: &str, most: u64, bound: u64| BoundUse { name: name.to_owned(), most, bound };
-        let bounds = vec![
+        let mut bounds = vec![
             bound("store bytes at the fullest node", self.store_bytes, self.store_budget_bytes),
             bound("store records at the fullest node", self.store_records, self.store_records_bound),
             bound("batches in hand at one node", u64::from(self.most_batches), MOST_BATCHES),
             bound("frames of one lane in flight", u64::from(lanes.most_in_flight()), LANE_WINDOW),
         ];
+        bounds.extend(self.usage.bounds());
         let spans = std::mem::take(&mut self.spans);
         let fault_spans = spans
             .into_iter()
@@ -238,7 +244,8 @@ impl Collector {
     fn slice(&mut self, at: SimTime) -> &mut Slice {
         let index = self.slice_index(at);
         if index >= self.slices.len() {
-            self.slices.resize_with(index + 1, Slice::default);
+            let tables = self.usage.now();
+            self.slices.resize(index + 1, Slice { tables, ..Slice::default() });
         }
         &mut self.slices[index]
     }
@@ -295,6 +302,11 @@ impl Collector {
                     *writing = records;
                 }
                 self.most_batches = self.most_batches.max(batches.in_hand(node));
+            }
+            EngineEvent::TableUse { used } => {
+                self.usage.tells(node, used);
+                let slice = self.slice(at);
+                slice.tables = usage::greater(slice.tables, used);
             }
             EngineEvent::Transition { staged: Some(_), .. } => {
                 self.most_batches = self.most_batches.max(batches.in_hand(node));

@@ -11,6 +11,7 @@ use super::event::{Answer, Event, Passage, Transaction};
 use super::kind::EventKind;
 use crate::units::{Life, MessageId, NodeId, SimTime};
 use groundhog_engine::host::observe::{BatchNumber, Decision, EngineEvent, RecordName, Roles};
+use groundhog_engine::streams::TableUse;
 use groundhog_engine::streams::key::StreamKey;
 use groundhog_engine::streams::quota::{MessageLimit, QuotaCharge};
 use groundhog_engine::streams::record::Introducer;
@@ -299,6 +300,12 @@ fn encode_engine(event: &EngineEvent<'_>, out: &mut Encoder<'_>) {
             out.number(transition.0);
             out.introducer(introducer);
             out.bound(bound);
+        }
+        EngineEvent::TableUse { used } => {
+            let TableUse { streams, fullest_slot, pool, inbox, own } = used;
+            [streams, fullest_slot, pool, inbox, own]
+                .into_iter()
+                .for_each(|count| out.number(u64::from(count)));
         }
     }
 }

@@ -70,6 +70,7 @@ kinds! {
     EngineBoundMet = 41, "bound-met";
     EngineLinkLocal = 42, "link-local";
     EngineQuota = 43, "quota";
+    EngineTableUse = 44, "table-use";
 }
 
 /// How many numbers a kind may have: every kind's number is below this.
@@ -120,6 +121,7 @@ impl EventKind {
                 EngineEvent::BoundMet { .. } => Self::EngineBoundMet,
                 EngineEvent::LinkLocal { .. } => Self::EngineLinkLocal,
                 EngineEvent::Quota { .. } => Self::EngineQuota,
+                EngineEvent::TableUse { .. } => Self::EngineTableUse,
             },
         }
     }

@@ -24,6 +24,7 @@ pub mod subjects;
 #[cfg(test)]
 mod tests;
 pub mod timeline;
+mod usage;
 pub mod words;
 
 use crate::laws::{Law, LawKind, View};

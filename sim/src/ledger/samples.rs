@@ -13,6 +13,7 @@ use groundhog_engine::host::observe::{
     BatchNumber, Decision, EngineEvent, RecordName, Roles, Step, TransitionNumber,
 };
 use groundhog_engine::identity::Did;
+use groundhog_engine::streams::TableUse;
 use groundhog_engine::streams::key::{Class, NetworkId, StreamKey, Table};
 use groundhog_engine::streams::quota::{MessageLimit, QuotaCharge};
 use groundhog_engine::streams::record::Introducer;
@@ -348,7 +349,11 @@ fn engine() -> Vec<EngineEvent<'static>> {
         EngineEvent::Quota { transition, stream, charge }
     };
     let met = |transition, introducer, bound| EngineEvent::BoundMet { transition, introducer, bound };
+    let used = |used| EngineEvent::TableUse { used };
+    let empty = TableUse::default();
     vec![
+        used(empty), used(TableUse { streams: 1, ..empty }), used(TableUse { fullest_slot: 1, ..empty }),
+        used(TableUse { pool: 1, ..empty }), used(TableUse { inbox: 1, ..empty }), used(TableUse { own: u32::MAX, ..empty }),
         opened(1, 2, 3), opened(2, 2, 3), opened(1, 1, 3), opened(1, 2, 2), opened(u32::MAX, u32::MAX, u64::MAX),
         transition(t, &STREAM, receiver, RECORD, verdict, Some(B)),
         transition(TransitionNumber(u64::MAX), &STREAM, receiver, RECORD, verdict, Some(B)),

@@ -174,7 +174,7 @@ impl Engine {
                 self.transitions.insert(transition, stream);
             }
             EngineEvent::Quota { stream, .. } => found.extend(named(stream, account_of)),
-            EngineEvent::Opened { .. } | EngineEvent::BoundMet { .. } => {}
+            EngineEvent::Opened { .. } | EngineEvent::BoundMet { .. } | EngineEvent::TableUse { .. } => {}
         }
     }
 }

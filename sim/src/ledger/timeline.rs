@@ -11,6 +11,7 @@ use crate::plan::Fault;
 use crate::units::{FaultId, Life, MessageId, NodeId, SimTime};
 use groundhog_engine::host::observe::{Decision, EngineEvent, RecordName, Roles};
 use groundhog_engine::identity::Did;
+use groundhog_engine::streams::TableUse;
 use groundhog_engine::streams::key::{StreamKey, Table};
 use groundhog_engine::streams::quota::MessageLimit;
 use std::collections::BTreeMap;
@@ -245,6 +246,11 @@ impl Timeline {
                 write!(out, " of {introducer}, spent after {spent}, batch {}", staged.0)
             }
             EngineEvent::BoundMet { introducer, bound, .. } => write!(out, "{introducer}: {bound}"),
+            EngineEvent::TableUse { used } => {
+                let TableUse { streams, fullest_slot, pool, inbox, own } = used;
+                write!(out, "{streams} streams, {fullest_slot} of one slot, {pool} of the pool, ")?;
+                write!(out, "{inbox} of the inbox, {own} of its own")
+            }
             EngineEvent::LinkLocal { transition, stream, decision } => {
                 write!(out, "{} by its link ", transition.0)?;
                 self.stream(out, stream)?;

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::host::disk::DiskErrorKind;
-use crate::streams::RefusedByBound;
 use crate::streams::fixtures::{NOW, sign};
 use crate::streams::slots::{CapacityBound, NoFreeSlot, SlotBounds, SlotLease};
 use crate::streams::window::{Window, observe};
+use crate::streams::{RefusedByBound, TableUse};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -47,6 +47,26 @@ async fn a_stream_stays_charged_to_who_brought_its_first_transaction() {
     assert_eq!(charges.of(slot(327)), 0);
     node.restart().await;
     assert_eq!(node.streams.charges(), charges, "a restart rebuilds it from the records");
+}
+
+#[tokio::test]
+async fn what_is_in_use_is_told_when_it_changes_and_only_then() {
+    let mut node = Node::start_with(small()).await;
+    assert_eq!(node.machine.table_use(), (TableUse::default(), 1), "at open");
+    for (origin, introducer) in [(1, slot(1)), (2, slot(1)), (3, slot(1)), (4, Introducer::Inbox)] {
+        assert_eq!(word(node.admit_by(introducer, new(origin)).await), "first");
+    }
+    let used = TableUse { streams: 4, fullest_slot: 3, pool: 1, inbox: 1, own: 0 };
+    assert_eq!(node.machine.table_use(), (used, 5));
+    assert_eq!(word(node.admit_by(slot(1), lasting(1, 2, 600_000)).await), "advance");
+    assert_eq!(node.machine.table_use(), (used, 5), "nothing changed");
+    node.machine.fail("flush directory", "", DiskErrorKind::Io);
+    assert_eq!(word(node.admit_by(Introducer::Own, new(5)).await), "persistence");
+    assert_eq!(node.machine.table_use(), (TableUse { streams: 5, own: 1, ..used }, 6));
+    assert_eq!(word(node.admit_by(slot(1), lasting(1, 3, 600_000)).await), "advance");
+    assert_eq!(node.machine.table_use(), (used, 7), "what a failed batch takes back");
+    node.restart().await;
+    assert_eq!(node.machine.table_use(), (used, 8), "what was restored");
 }
 
 #[tokio::test]

@@ -8,12 +8,14 @@ mod reserve;
 mod restore;
 mod state;
 mod sweep;
+mod usage;
 
 pub(super) use admit::{Admitted, Arriving, NotAdmitted};
 pub(super) use reserve::NotReserved;
 pub use restore::Unrestorable;
 pub(super) use sweep::Retired;
 pub use sweep::SWEPT_AT_A_TIME;
+pub use usage::TableUse;
 
 use state::Undo;
 
@@ -165,6 +167,8 @@ pub(super) struct Tables {
     /// The stream that joined each table last: a table's count is durable when its record is.
     newest: [Option<RecordKey>; 2],
     counters: Counters,
+    /// Changes of what is in use that nobody was told of yet. The first telling is of what was restored.
+    changes: u64,
 }
 
 impl Tables {
@@ -180,6 +184,7 @@ impl Tables {
             unrestorable: BTreeMap::new(),
             newest: [None; 2],
             counters: Counters::default(),
+            changes: 1,
         }
     }
 
@@ -216,6 +221,7 @@ impl Tables {
     /// A receiver stream is in the table: it is charged, and will be spent.
     fn take_in(&mut self, receiver: Box<ReceiverStream>) {
         let (stream, introducer) = (receiver.filed.key.stream, receiver.introducer);
+        self.changes += 1;
         self.charges.add(introducer);
         self.spent_index.insert(introducer, receiver.spent, stream);
         let before = self.receivers.insert(stream, receiver);
@@ -225,6 +231,7 @@ impl Tables {
     /// The opposite.
     fn give_up(&mut self, stream: &StreamKey) -> Option<Box<ReceiverStream>> {
         let receiver = self.receivers.swap_remove(stream)?;
+        self.changes += 1;
         self.charges.remove(receiver.introducer);
         self.spent_index.remove(receiver.introducer, receiver.spent, *stream);
         Some(receiver)

@@ -135,7 +135,10 @@ impl Story {
                 self.words(at, node, Mark::Wrong, format!("{introducer}: {bound}"));
             }
             // A charge is told by the decision after it; what a caller got, by the world, which saw it.
-            EngineEvent::Quota { .. } | EngineEvent::Released { .. } | EngineEvent::CallerGone { .. } => {
+            EngineEvent::Quota { .. }
+            | EngineEvent::TableUse { .. }
+            | EngineEvent::Released { .. }
+            | EngineEvent::CallerGone { .. } => {
                 self.grown(at);
             }
         }
