@@ -8,6 +8,7 @@ mod corpus;
 mod exit;
 mod names;
 mod print;
+mod recorded;
 mod scenario_file;
 mod shrinking;
 mod simulate;
