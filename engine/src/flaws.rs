@@ -65,6 +65,16 @@ flaws! {
     NeverRetired "never-retired" "B-R6" "A stream stays in the table for ever, whatever of it can still be delivered.";
     RetiredTooEarly "retired-too-early" "B-R7" "A stream is spent when its transactions expire, with no time for clocks that are behind nor for held mail.";
     MemoryStoreAfterRestart "memory-store-after-restart" "B-R12" "Open ignores what the store holds, as an in-memory store would.";
+    BoundPerTableOnly "bound-per-table-only" "B-R5" "A new stream is held against the table's bound alone, through whomever it comes.";
+    AnyFreeSlot "any-free-slot" "B-R8" "A connection takes the first free slot, however much that still holds.";
+    InboxAndSelfMerged "inbox-and-self-share-merged" "B-R39" "The inbox and the node's own signalling draw on one share together.";
+    PoolTotalNotEnforced "pool-total-not-enforced" "decision 2" "Slots above their floors are held against their fair claims, and not against the pool.";
+    ChargesNotRebuilt "charges-not-rebuilt-at-restart" "000, Receiver streams by connection slot" "What a restart finds in the store is charged to no slot.";
+    ExistingStreamRecharged "existing-stream-recharged" "000, Receiver streams by connection slot" "A stream is charged to whom its latest transaction came through.";
+    QuotaClockBeforeLock "quota-clock-before-lock" "B-R19" "The quota's clock is read when a transaction is verified, and not when it is admitted.";
+    QuotaNotUndone "quota-not-undone" "B-R25" "A failed batch keeps what its admissions were charged.";
+    RelayedLimitDelegated "relayed-message-limit-delegated" "B-R28" "The message limit of application traffic is left to its namespace although a relay brought it.";
+    RejectionChargesQuota "rejection-charges-quota" "000, Receiver state machine" "Replays, forks and stale transactions are charged to their origin's quota.";
 }
 
 /// A set of flaws in an engine's configuration: never global, `Copy`, and of size zero without the feature `flaws`.

@@ -27,7 +27,11 @@ macro_rules! catalogue {
     };
 }
 
-catalogue! { "crash-mid-batch" "lane-interleaving" "skewed-clocks" }
+catalogue! {
+    "crash-mid-batch" "lane-interleaving" "skewed-clocks"
+    "origin-flood" "connection-rotation" "newcomer-after-rotation" "quota-burst" "replay-storm" "two-allocators"
+    "sender-table-full"
+}
 
 /// A plan that comes with the command.
 #[derive(Clone, Copy, Debug)]

@@ -93,6 +93,7 @@ fn plan() -> Plan {
             transaction_lifetime_ms: 1,
             clock_tolerance_ms: 1,
             quota: None,
+            slots: None,
         },
         nodes: (0..32).map(node).collect(),
         links: vec![],
@@ -146,7 +147,7 @@ fn admission(ordinal: u32, record: &mut impl FnMut(SimTime, &Event<'_>)) -> u64 
         Event::Exposed { message: id, node, life, transaction },
         Event::FrameSent { frame, message, copy: 0, from: node, to, class, channel: 0, bytes: 400 },
         Event::FrameDelivered { frame, message, to, duplicate: false },
-        Event::Arrived { message, node: to, life, wall: WallMs(1_700_000_000_000), transaction, passage },
+        Event::Arrived { message, node: to, life, wall: WallMs(1_700_000_000_000), transaction, passage, introducer: groundhog_engine::streams::record::Introducer::Inbox },
         engine(EngineEvent::Transition {
             transition,
             stream: &transaction.stream,

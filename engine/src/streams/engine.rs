@@ -7,7 +7,7 @@ use super::error::{AdmitError, OpenError, Refusal};
 use super::key::{Class, NetworkId, StreamKey, Table};
 use super::link_local::{Link, Namespaces};
 use super::message::MessageKind;
-use super::quota::QuotaConfig;
+use super::quota::{MessageLimit, QuotaConfig};
 use super::record::Introducer;
 use super::slots::{Charges, DEFAULT_SUCCESSORS, NoFreeSlot, Occupancy, SlotBounds, SlotLease};
 use super::spent::spent_by;
@@ -27,7 +27,7 @@ use crate::identity::Did;
 use crate::identity::delegation::Signer;
 use crate::identity::signing::Crypto;
 use crate::store::{self, FileStore, Scan, StoreConfig};
-use crate::units::WallMs;
+use crate::units::{MonotonicNs, WallMs};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -172,7 +172,14 @@ impl Streams {
             return Admitting { stream, sequence, record: None, state: Admission::NotAsked(refused) };
         }
         let mut record = None;
-        let treatment = self.namespaces.treatment(&stream, transaction.data(), arrival.link);
+        let mut treatment = self.namespaces.treatment(&stream, transaction.data(), arrival.link);
+        if self.config.flaws.has(Flaw::RelayedLimitDelegated) && is_relayed(&stream, arrival.link) {
+            treatment.limit = MessageLimit::Delegated;
+        }
+        let monotonic = || match self.config.flaws.has(Flaw::QuotaClockBeforeLock) {
+            true => MonotonicNs(verified.at().0.saturating_mul(1_000_000)),
+            false => self.host.monotonic_now(),
+        };
         let ticket = self.transact(|tables, staging| {
             let arriving = Arriving {
                 stream: &stream,
@@ -183,7 +190,7 @@ impl Streams {
                 introducer: arrival.introducer,
                 treatment,
                 now: self.host.wall_now(),
-                monotonic: self.host.monotonic_now(),
+                monotonic: monotonic(),
             };
             self.report_retired(&tables.sweep(&arriving, staging), staging);
             let admitted = tables.admit(&arriving, staging);
@@ -258,7 +265,11 @@ impl Streams {
     /// # Errors
     /// [`NoFreeSlot`]: the connection is not to be admitted.
     pub fn connected(&self, peer: Did) -> Result<SlotLease, NoFreeSlot> {
-        self.occupancy.take(peer, || self.charges().slots().to_vec())
+        let charged = || match self.config.flaws.has(Flaw::AnyFreeSlot) {
+            true => vec![0; usize::from(self.config.slots.slots)],
+            false => self.charges().slots().to_vec(),
+        };
+        self.occupancy.take(peer, charged)
     }
 
     /// How many streams each introducer has, staged ones included.
@@ -317,6 +328,11 @@ impl Streams {
     fn read<T>(&self, look: impl FnOnce(&Tables) -> T) -> Option<T> {
         self.commit.as_ref().map(|commit| commit.read(look))
     }
+}
+
+/// Whether application traffic came over another's connection than its origin's.
+fn is_relayed(stream: &StreamKey, link: Option<&Link>) -> bool {
+    stream.class == Class::Application && link.is_some_and(|link| link.peer() != stream.origin)
 }
 
 #[cfg(test)]

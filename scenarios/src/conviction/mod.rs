@@ -23,6 +23,16 @@ pub const fn scenario_of(flaw: Flaw) -> &'static str {
         | Flaw::RecordRemovedBeforeMarker
         | Flaw::NeverRetired
         | Flaw::RetiredTooEarly => "skewed-clocks",
+        Flaw::BoundPerTableOnly
+        | Flaw::InboxAndSelfMerged
+        | Flaw::PoolTotalNotEnforced
+        | Flaw::ChargesNotRebuilt
+        | Flaw::ExistingStreamRecharged => "origin-flood",
+        Flaw::AnyFreeSlot => "connection-rotation",
+        Flaw::QuotaClockBeforeLock
+        | Flaw::QuotaNotUndone
+        | Flaw::RelayedLimitDelegated
+        | Flaw::RejectionChargesQuota => "quota-burst",
         _ => "crash-mid-batch",
     }
 }

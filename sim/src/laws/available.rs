@@ -9,10 +9,7 @@ use super::{Law, Setting, View};
 use crate::ledger::event::{Answer, Event};
 use crate::outcome::Violation;
 use crate::units::{NodeId, SimTime};
-use groundhog_engine::streams::slots::{DEFAULT_SUCCESSORS, SlotBounds};
-
-/// The slots of every node.
-const SLOTS: SlotBounds = SlotBounds::for_successors(DEFAULT_SUCCESSORS);
+use groundhog_engine::streams::slots::SlotBounds;
 
 /// The engine's reason for a stream whose record does not restore.
 pub const UNAVAILABLE: &str = "stream-unavailable";
@@ -41,8 +38,10 @@ impl Available {
     /// A checker for one run.
     #[must_use]
     pub fn new(setting: &Setting) -> Self {
-        let capacity = u64::from(setting.plan.engines.stream_capacity);
-        Self { capacity, least_at_bound: capacity.min(least_at_bound(&SLOTS)), clocks: Lifespans::default() }
+        let engines = &setting.plan.engines;
+        let capacity = u64::from(engines.stream_capacity);
+        let least_at_bound = capacity.min(least_at_bound(&engines.slot_bounds()));
+        Self { capacity, least_at_bound, clocks: Lifespans::default() }
     }
 
     fn refused(&self, node: NodeId, reason: &str, needs: u64, view: &dyn View) -> Option<String> {
@@ -97,6 +96,9 @@ impl Law for Available {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use groundhog_engine::streams::slots::DEFAULT_SUCCESSORS;
+
+    const SLOTS: SlotBounds = SlotBounds::for_successors(DEFAULT_SUCCESSORS);
     use crate::laws::StoreUse;
     use crate::laws::fake::{HONEST, Ledger, brief, message, transaction};
 

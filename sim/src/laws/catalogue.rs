@@ -18,10 +18,12 @@ use super::one_digest::OneDigest;
 use super::order::Order;
 use super::origin_rate::OriginRate;
 use super::quota::Quota;
+use super::refusal_ends::RefusalEnds;
 use super::refusal_true::RefusalTrue;
 use super::refusals_change_nothing::RefusalsChangeNothing;
 use super::relay_unchanged::RelayUnchanged;
 use super::release::Release;
+use super::slots::Slots;
 use super::stalled_class::StalledClass;
 use super::store_bounds::StoreBounds;
 use super::two_batches::TwoBatches;
@@ -69,6 +71,8 @@ pub const LAWS: &[Entry] = &[
     law!(Delivered, Outcome),
     law!(StalledClass, Outcome),
     law!(OriginRate, Outcome),
+    law!(Slots, Outcome),
+    law!(RefusalEnds, Outcome),
     law!(RelayUnchanged, Outcome),
     law!(StoreBounds, Outcome),
     law!(Markers, Outcome),
@@ -120,6 +124,16 @@ pub const fn convicted_by(flaw: Flaw) -> (&'static str, Option<&'static str>) {
         Flaw::LeaseWrittenAfterExposure | Flaw::ResumedAtLastUsed => (OneDigest::ID, Some(Lease::ID)),
         Flaw::MemoryStoreAfterRestart => (AtMostOnce::ID, Some(Undo::ID)),
         Flaw::NeverRetired | Flaw::RetiredTooEarly => (Verdict::ID, None),
+        Flaw::BoundPerTableOnly
+        | Flaw::AnyFreeSlot
+        | Flaw::InboxAndSelfMerged
+        | Flaw::PoolTotalNotEnforced
+        | Flaw::ChargesNotRebuilt
+        | Flaw::ExistingStreamRecharged => (Slots::ID, None),
+        Flaw::QuotaClockBeforeLock
+        | Flaw::QuotaNotUndone
+        | Flaw::RelayedLimitDelegated
+        | Flaw::RejectionChargesQuota => (OriginRate::ID, Some(Quota::ID)),
     }
 }
 

@@ -8,7 +8,7 @@ use super::{Law, LawKind, Names, Setting, View};
 use crate::ledger::event::Event;
 use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
-use crate::plan::{DiskFault, DiskOperation, FaultKind, Plan};
+use crate::plan::{Act, DiskFault, DiskOperation, FaultKind, Plan};
 use crate::units::{FaultId, NodeId, SimTime};
 use std::collections::BTreeMap;
 
@@ -19,6 +19,8 @@ pub enum Licence {
     LyingFlush,
     /// A flipped bit or a bad sector: from then on records of the node may be damaged.
     Damage,
+    /// An earlier copy of the node's disk that was put back: from then on the node has forgotten what came since.
+    PutBack,
     /// Reads, listings or opens that fail: from then on records of the node may be unreadable to a life that opens.
     FailedRead,
 }
@@ -76,6 +78,30 @@ pub const LIMITS: &[Limit] = &[
         laws: &["streams/available", "streams/delivered"],
     },
     Limit {
+        id: "two-allocators",
+        means: "Two runtimes on one allocator, or a backup that is put back, sign sequences twice: an honest node is shown as forking.",
+        licence: Some(Licence::PutBack),
+        laws: &[
+            "streams/at-most-once",
+            "streams/one-digest",
+            "streams/honest",
+            "streams/old-or-new",
+            "streams/refusal-true",
+            "streams/delivered",
+            "streams/lease",
+            "streams/verdict",
+            "streams/slots",
+            "commit/release",
+            "commit/order",
+        ],
+    },
+    Limit {
+        id: super::slots::NEWCOMER,
+        means: "A connection that is admitted into a slot that others charged has its fair claim alone until that is spent.",
+        licence: None,
+        laws: &["streams/slots"],
+    },
+    Limit {
         id: super::delivered::EXPIRED_BY_CLOCK,
         means: "A clock outside its tolerance makes honest delegations look expired or unborn.",
         licence: None,
@@ -119,7 +145,7 @@ impl Licences {
             let (node, licence) = licence_of(&fault.kind)?;
             excuses(&licence).then_some((fault.id, (node, licence)))
         });
-        Self { names, acts: acts.collect(), begun: Vec::new() }
+        Self { names, acts: acts.collect(), begun: put_back(plan, law) }
     }
 
     /// The limit that a violation counts as, if an act touched the node where it was seen, or the origin of the
@@ -161,7 +187,7 @@ impl Excused {
     pub fn over(law: Box<dyn Law>, setting: &Setting) -> Box<dyn Law> {
         let licences = Licences::of(&setting.plan, setting.names.clone(), law.id());
         let ceilings = setting.plan.limits.clone();
-        if licences.acts.is_empty() && ceilings.is_empty() {
+        if licences.acts.is_empty() && licences.begun.is_empty() && ceilings.is_empty() {
             return law;
         }
         Box::new(Self { law, licences, ceilings, fresh: Vec::new(), limits: BTreeMap::new() })
@@ -229,6 +255,16 @@ impl Law for Excused {
             }
         }
     }
+}
+
+/// Acts of the plan that put an earlier copy of a disk back: each licenses something from its time on.
+fn put_back(plan: &Plan, law: &str) -> Vec<(NodeId, Licence, SimTime)> {
+    let excuses = |limit: &Limit| limit.licence == Some(Licence::PutBack) && limit.laws.contains(&law);
+    if !LIMITS.iter().any(excuses) {
+        return Vec::new();
+    }
+    let acts = plan.actions.iter().filter(|action| matches!(action.act, Act::PutBack(_)));
+    acts.map(|action| (action.node, Licence::PutBack, SimTime::from_us(action.at_us))).collect()
 }
 
 fn licence_of(kind: &FaultKind) -> Option<(NodeId, Licence)> {

@@ -204,6 +204,7 @@ impl Ledger<()> {
                 transaction_lifetime_ms: 600_000,
                 clock_tolerance_ms: 3_000,
                 quota: None,
+                slots: None,
             },
             nodes: Vec::new(),
             links: Vec::new(),
@@ -308,9 +309,20 @@ impl<L: Law> Ledger<L> {
 
     /// An arrival at admission, and what the node's clock shows.
     pub fn arrived_at(&mut self, node: u16, wall: WallMs, transaction: &Transaction, passage: Passage) {
+        self.introduced(node, wall, transaction, (passage, Introducer::Inbox));
+    }
+
+    /// An arrival at admission, and whom it is charged to.
+    pub fn introduced(
+        &mut self,
+        node: u16,
+        wall: WallMs,
+        transaction: &Transaction,
+        (passage, introducer): (Passage, Introducer),
+    ) {
         let life = self.life(node);
         let node = NodeId(node);
-        self.event(&Event::Arrived { message: None, node, life, wall, transaction, passage });
+        self.event(&Event::Arrived { message: None, node, life, wall, transaction, passage, introducer });
     }
 
     /// Node 3 admits something of another stream when its clock shows this.

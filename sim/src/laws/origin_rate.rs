@@ -18,6 +18,7 @@ const MILLION: u128 = 1_000_000;
 #[derive(Clone, Copy)]
 struct Stream {
     first_arrival: SimTime,
+    /// Arrivals that may have been charged: all that were not answered by what charges nothing.
     arrivals: u64,
     dispatched: u64,
 }
@@ -78,6 +79,13 @@ impl OriginRate {
         })
     }
 
+    /// A replay, a fork, what is stale and what is refused pays nothing, and a failed batch gives back what it was charged.
+    fn not_charged(&mut self, node: NodeId, stream: &StreamKey) {
+        if let Some(seen) = self.nodes.at(node).streams.get_mut(stream) {
+            seen.arrivals = seen.arrivals.saturating_sub(1);
+        }
+    }
+
     fn refused(&mut self, node: NodeId, stream: &StreamKey, reason: &str) -> Option<String> {
         let is_quotas = matches!(
             reason,
@@ -95,7 +103,7 @@ impl OriginRate {
         let why = match (self.limits, reason) {
             (None, _) => "nothing limits it".to_owned(),
             (Some(Quota { message_burst, .. }), "message-rate-exhausted") if arrivals <= message_burst => {
-                format!("{arrivals} messages of it have arrived, and {message_burst} may come at once")
+                format!("{arrivals} messages of it can have been charged, this one included, and {message_burst} may come at once")
             }
             (Some(Quota { records, .. }), "quota-table-capacity-exhausted")
                 if streams <= u64::from(records) =>
@@ -152,7 +160,15 @@ impl Law for OriginRate {
                 (*node, self.dispatched(at, *node, &transaction.stream))
             }
             Event::Answered { node, transaction, answer: Answer::Refused(reason), .. } => {
-                (*node, self.refused(*node, &transaction.stream, reason))
+                let saw = self.refused(*node, &transaction.stream, reason);
+                self.not_charged(*node, &transaction.stream);
+                (*node, saw)
+            }
+            Event::Answered { node, transaction, answer, .. } => {
+                if !matches!(answer, Answer::Verdict(verdict) if verdict.dispatches()) {
+                    self.not_charged(*node, &transaction.stream);
+                }
+                return;
             }
             _ => return,
         };

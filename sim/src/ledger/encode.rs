@@ -48,6 +48,8 @@ pub fn encode(at: SimTime, event: &Event<'_>, into: &mut Vec<u8>) {
         | Event::FrameLost { .. }
         | Event::FrameDelivered { .. }
         | Event::ReplayMissed { .. }
+        | Event::ConnectionAdmitted { .. }
+        | Event::ConnectionRetired { .. }
         | Event::Relayed { .. } => encode_journey(event, &mut out),
         Event::Unverified { .. }
         | Event::Arrived { .. }
@@ -167,6 +169,12 @@ fn encode_journey(event: &Event<'_>, out: &mut Encoder<'_>) {
             out.flag(duplicate);
         }
         Event::ReplayMissed { node } => out.number(u64::from(node.0)),
+        Event::ConnectionAdmitted { node, life, peer, slot }
+        | Event::ConnectionRetired { node, life, peer, slot } => {
+            out.place(node, life);
+            out.number(u64::from(peer.0));
+            out.number(u64::from(slot.get()));
+        }
         Event::Relayed { message, node, life } => {
             out.message(message);
             out.place(node, life);
@@ -183,12 +191,13 @@ fn encode_admission(event: &Event<'_>, out: &mut Encoder<'_>) {
             out.place(node, life);
             out.text(reason);
         }
-        Event::Arrived { message, node, life, wall, transaction, passage } => {
+        Event::Arrived { message, node, life, wall, transaction, passage, introducer } => {
             out.message(message);
             out.place(node, life);
             out.number(wall.0);
             out.transaction(transaction);
             out.passage(passage);
+            out.introducer(introducer);
         }
         Event::Answered { message, node, life, transaction, record, passage, answer } => {
             out.message(message);

@@ -8,6 +8,8 @@ use crate::units::{FaultId, FrameNumber, Life, MessageId, NodeId};
 use groundhog_engine::host::disk::DiskErrorKind;
 use groundhog_engine::host::observe::{BatchNumber, EngineEvent, RecordName, Roles, Step};
 use groundhog_engine::streams::key::{Class, StreamKey};
+use groundhog_engine::streams::record::Introducer;
+use groundhog_engine::streams::slots::SlotIndex;
 use groundhog_engine::streams::window::VerdictKind;
 use groundhog_engine::units::{Sequence, WallMs};
 
@@ -171,11 +173,16 @@ pub enum Event<'a> {
     FrameDelivered { frame: FrameNumber, message: Option<MessageId>, to: NodeId, duplicate: bool },
     /// An adversary at the node had not recorded the frame that it was to send again, or had no connection to send it by.
     ReplayMissed { node: NodeId },
+    /// A connection was given a slot by the node's engine. Told when the engine is asked, at the next arrival.
+    ConnectionAdmitted { node: NodeId, life: Life, peer: NodeId, slot: SlotIndex },
+    /// A connection was retired, and its slot is free. Told at the next arrival.
+    ConnectionRetired { node: NodeId, life: Life, peer: NodeId, slot: SlotIndex },
     /// A relay sends a message on.
     Relayed { message: Option<MessageId>, node: NodeId, life: Life },
     /// A transaction did not verify at its destination or at a relay; `reason` in kebab case.
     Unverified { message: Option<MessageId>, node: NodeId, life: Life, reason: &'static str },
     /// A transaction is handed to the engine for admission. Events of this kind stand in the order of admission.
+    /// `introducer` is whom the world has it charged to if its stream is new.
     Arrived {
         message: Option<MessageId>,
         node: NodeId,
@@ -183,6 +190,7 @@ pub enum Event<'a> {
         wall: WallMs,
         transaction: &'a Transaction,
         passage: Passage,
+        introducer: Introducer,
     },
     /// The caller of an admission has its answer. `record` names the stream's record at the receiver.
     Answered {

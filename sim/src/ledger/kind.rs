@@ -58,6 +58,8 @@ kinds! {
     Handled = 24, "handled";
     ReplayMissed = 25, "replay-missed";
     ThreadStarted = 26, "thread";
+    ConnectionAdmitted = 27, "connect";
+    ConnectionRetired = 28, "disconnect";
     EngineOpened = 32, "opened";
     EngineTransition = 33, "transition";
     EngineReleased = 34, "release";
@@ -101,6 +103,8 @@ impl EventKind {
             Event::FrameLost { .. } => Self::FrameLost,
             Event::FrameDelivered { .. } => Self::FrameDelivered,
             Event::ReplayMissed { .. } => Self::ReplayMissed,
+            Event::ConnectionAdmitted { .. } => Self::ConnectionAdmitted,
+            Event::ConnectionRetired { .. } => Self::ConnectionRetired,
             Event::Relayed { .. } => Self::Relayed,
             Event::Unverified { .. } => Self::Unverified,
             Event::Arrived { .. } => Self::Arrived,

@@ -71,6 +71,7 @@ pub fn plan(nodes: u16, messages: u32, faults: Vec<FaultKind>) -> Plan {
             transaction_lifetime_ms: 1,
             clock_tolerance_ms: 1,
             quota: None,
+            slots: None,
         },
         nodes: (0..nodes)
             .map(|id| NodePlan { id: NodeId(id), cores: 1, clock: ClockPlan::default() })
@@ -153,6 +154,10 @@ const MANY: Roles = Roles { leases: u32::MAX, windows: u32::MAX };
 
 /// A slot is given by a lease alone, or found in a record.
 static SLOTS: std::sync::LazyLock<[Introducer; 2]> = std::sync::LazyLock::new(|| [0, u16::MAX].map(slot));
+
+fn slot_of(index: u16) -> groundhog_engine::streams::slots::SlotIndex {
+    serde_json::from_value(index.into()).unwrap()
+}
 
 fn slot(index: u16) -> Introducer {
     Introducer::Slot(serde_json::from_value(index.into()).unwrap())
@@ -271,6 +276,13 @@ fn journey() -> Vec<Event<'static>> {
         delivered(0, M, N, false), delivered(1, M, N, false), delivered(0, None, N, false), delivered(0, M, N2, false),
         delivered(0, M, N, true), delivered(u64::MAX, M2, N2, true),
         Event::Relayed { message: M, node: N, life: L }, Event::Relayed { message: None, node: N, life: L },
+        Event::ConnectionAdmitted { node: N, life: L, peer: N2, slot: slot_of(0) },
+        Event::ConnectionAdmitted { node: N2, life: L, peer: N2, slot: slot_of(0) },
+        Event::ConnectionAdmitted { node: N, life: L2, peer: N2, slot: slot_of(0) },
+        Event::ConnectionAdmitted { node: N, life: L, peer: N, slot: slot_of(0) },
+        Event::ConnectionAdmitted { node: N, life: L, peer: N2, slot: slot_of(1) },
+        Event::ConnectionRetired { node: N, life: L, peer: N2, slot: slot_of(0) },
+        Event::ConnectionRetired { node: N, life: L, peer: N2, slot: slot_of(1) },
         Event::Relayed { message: M, node: N2, life: L }, Event::Relayed { message: M, node: N, life: L2 },
     ];
     all.extend(transactions().map(|transaction| Event::Exposed { message: message(0), node: N, life: L, transaction }));
@@ -286,7 +298,7 @@ fn transactions() -> impl Iterator<Item = &'static Transaction> {
 fn admission() -> Vec<Event<'static>> {
     let transaction = &TRANSACTION;
     let wall = WallMs(7);
-    let arrived = |message, node, life, wall, passage| Event::Arrived { message, node, life, wall, transaction, passage };
+    let arrived = |message, node, life, wall, passage| Event::Arrived { message, node, life, wall, transaction, passage, introducer: Introducer::Inbox };
     let answered = |message, node, life, record, passage, answer| {
         Event::Answered { message, node, life, transaction, record, passage, answer }
     };
@@ -319,7 +331,7 @@ fn admission() -> Vec<Event<'static>> {
         Event::Handled { message: M, node: N, life: L, class: Class::Control },
     ];
     for transaction in transactions() {
-        all.push(Event::Arrived { message: M, node: N, life: L, wall, transaction, passage: P });
+        all.push(Event::Arrived { message: M, node: N, life: L, wall, transaction, passage: P, introducer: Introducer::Inbox });
         all.push(Event::Answered { message: M, node: N, life: L, transaction, record: RECORD, passage: P, answer: first });
         all.push(Event::AdmissionAbandoned { message: M, node: N, life: L, transaction });
         all.push(Event::Dispatched { message: M, node: N, life: L, transaction, verdict: late, intended_ns: 1, sent_ns: 2 });

@@ -150,6 +150,8 @@ impl Timeline {
                 write_message(out, message)
             }
             Event::Relayed { message, .. } => write_message(out, message),
+            Event::ConnectionAdmitted { peer, slot, .. } => write!(out, "to n{} on {slot}", peer.0),
+            Event::ConnectionRetired { peer, slot, .. } => write!(out, "from n{}, {slot} is free", peer.0),
             Event::ReplayMissed { .. } => {
                 out.write_str("no such frame was recorded, or no connection stands")
             }
@@ -313,6 +315,8 @@ pub const fn place_of(event: &Event<'_>) -> (Option<NodeId>, Option<Life>) {
         | Event::DiskAnswered { node, life, .. }
         | Event::ReserveAnswered { node, life, .. }
         | Event::Exposed { node, life, .. }
+        | Event::ConnectionAdmitted { node, life, .. }
+        | Event::ConnectionRetired { node, life, .. }
         | Event::Relayed { node, life, .. }
         | Event::Unverified { node, life, .. }
         | Event::Arrived { node, life, .. }

@@ -36,6 +36,14 @@ pub enum Act {
         /// The lane that it travels on; the frame's own class when absent.
         lane: Option<Class>,
     },
+    /// An adversary at `node`'s place sends transactions of fresh accounts.
+    Flood(super::Flood),
+    /// The connection to a peer is retired at both ends, and admitted anew later.
+    Reconnect(super::Reconnect),
+    /// Out-of-band signalling reaches the node.
+    Signalling(super::Signalling),
+    /// A backup of the node's disk is put back.
+    PutBack(super::PutBack),
 }
 
 /// A burst of messages from one node to another.

@@ -5,7 +5,6 @@
 use super::{Act, Action, DiskFault, Fault, FaultKind, LinkFault, Plan, Survivors, When};
 use crate::units::NodeId;
 use groundhog_engine::flaws::Flaw;
-use groundhog_engine::streams::slots::{DEFAULT_SUCCESSORS, SlotBounds};
 use groundhog_engine::streams::transaction::LIFETIME_MAX_MS;
 use std::collections::BTreeSet;
 
@@ -59,9 +58,6 @@ const MAX_DRIFT_PPM: u64 = 500_000;
 
 /// The most data in one message: with its proofs it fits one frame of 64 KiB.
 const MAX_MESSAGE_BYTES: u32 = 61_440;
-
-/// Peers of one node at most: each has a connection slot.
-const MOST_PEERS: u16 = SlotBounds::for_successors(DEFAULT_SUCCESSORS).slots;
 
 fn ensure(
     holds: bool,
@@ -165,6 +161,8 @@ impl Plan {
 
     fn check_links(&self) -> Result<BTreeSet<(NodeId, NodeId)>, PlanError> {
         let mut links = BTreeSet::new();
+        // Each peer has a connection slot.
+        let most_peers = self.engines.slot_bounds().slots;
         let mut peers = vec![0; self.nodes.len()];
         for (link, place) in self.links.iter().zip(0_usize..) {
             let place = || format!("link {place}");
@@ -178,8 +176,8 @@ impl Plan {
             ensure(links.insert((link.a, link.b)), place, || "another link has the same ends".to_owned())?;
             for end in [link.a, link.b] {
                 peers[end.index()] += 1;
-                ensure(peers[end.index()] <= MOST_PEERS, place, || {
-                    format!("{end} has more than {MOST_PEERS} peers, and a node no more connection slots")
+                ensure(peers[end.index()] <= most_peers, place, || {
+                    format!("{end} has more than {most_peers} peers, and a node no more connection slots")
                 })?;
             }
         }
@@ -200,6 +198,9 @@ impl Plan {
             if let Act::Send(burst) = &action.act {
                 frames =
                     frames.saturating_add(u64::from(burst.count).saturating_mul(u64::from(burst.copies)));
+            }
+            if let Act::Flood(flood) = &action.act {
+                frames = frames.saturating_add(u64::from(flood.count));
             }
         }
         ensure(
@@ -318,5 +319,9 @@ fn check_act(plan: &Plan, action: &Action, links: &BTreeSet<(NodeId, NodeId)>) -
             plan.node_exists(frame.destination, place)?;
             linked(action.node, *to)
         }
+        Act::Flood(flood) => flood.check(plan, action, links),
+        Act::Reconnect(reconnect) => reconnect.check(action, links),
+        Act::Signalling(signalling) => signalling.check(action),
+        Act::PutBack(put_back) => put_back.check(action),
     }
 }

@@ -4,17 +4,20 @@
 //! errors that say so.
 
 mod act;
+mod acts;
 mod check;
 mod dice;
 mod fault;
 mod generate;
 mod profile;
 mod scenario;
+mod slots;
 pub mod swarm;
 mod text;
 pub mod yardstick;
 
 pub use act::{Act, Action, Burst, FrameName};
+pub use acts::{Flood, Forgery, PutBack, Reconnect, Signalling};
 pub use check::PlanError;
 pub use dice::{Dice, Draw};
 pub use fault::{
@@ -23,6 +26,7 @@ pub use fault::{
 pub use generate::{generate, generate_swarm};
 pub use profile::{Costs, Crypto, DiskLatency, DiskProfile, Profile};
 pub use scenario::{Defaults, Key, KeySource, Scenario, Sections};
+pub use slots::Slots;
 
 use crate::units::NodeId;
 use groundhog_engine::streams::quota::{LaneQuota, QuotaConfig, ZeroLimit};
@@ -95,6 +99,9 @@ pub struct Engines {
     /// How much an origin may send; absent where nothing limits it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota: Option<Quota>,
+    /// Bounds of connection slots; absent for the seed's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slots: Option<Slots>,
 }
 
 /// How much each origin may send to a node in each class, by the node's monotonic clock. None of it is zero.

@@ -140,6 +140,18 @@ sections! {
         quota_byte_burst = 67_108_864, 1..=1_099_511_627_776;
         /// Origins of a class that have a quota of their own at one time.
         quota_records = 1_024, 1..=1_000_000;
+        /// Connection slots of a node; 0 for as many as its successors make.
+        slots = 0, 0..=10_000;
+        /// Successors that a node keeps.
+        successors = 3, 0..=255;
+        /// Streams that each slot may have whatever the others have.
+        slot_floor = 32, 0..=16_384;
+        /// Streams that all slots together may have above their floors.
+        slot_pool = 3_328, 0..=16_384;
+        /// Streams that mail out of a node's own relay inbox may have.
+        inbox_share = 768, 0..=16_384;
+        /// Streams that out-of-band signalling of a node itself may have.
+        self_share = 1_024, 0..=16_384;
     }
     /// Which links exist and what they are like. Neighbours on a ring are always linked.
     Links links {
@@ -347,6 +359,40 @@ sections! {
         replays = 0, COUNT;
         /// Of these, sent on another lane, in thousandths.
         other_lane_per_mille = 200, PER_MILLE;
+        /// Parties that flood a node each with transactions of fresh accounts.
+        parties = 0, 0..=64;
+        /// Nodes of the first party, each with a connection to its victim.
+        party_slots = 1, 1..=1_000;
+        /// How many times as many nodes each further party has.
+        party_factor = 8, 1..=64;
+        /// Fresh accounts of each node of a party.
+        flood_keys = 100, 0..=100_000;
+        /// Time between two transactions of one node of a party in microseconds.
+        flood_every_us = 1_000, TIME_US;
+        /// Floods that come again once what they left is spent, or may be.
+        flood_waves = 1, 1..=100;
+        /// Time between two waves in milliseconds.
+        flood_wave_ms = 5_000, TIME_MS;
+        /// Nodes of a party that send through an honest neighbour of their victim, in thousandths.
+        flood_relayed_per_mille = 0, PER_MILLE;
+        /// Accounts that send a second transaction, through an honest neighbour of their victim, in thousandths.
+        flood_again_per_mille = 0, PER_MILLE;
+        /// Floods of application traffic, which is remembered for seven days, in thousandths.
+        flood_application_per_mille = 0, PER_MILLE;
+        /// How far ahead of its clock a flooder stamps, in milliseconds.
+        flood_stamp_ms = 0, -86_400_000..=86_400_000;
+        /// Floods of which a proof is forged, in thousandths.
+        forged_per_mille = 0, PER_MILLE;
+        /// Times at which the connections of a party, and some others of its victim, are retired and admitted anew.
+        rotations = 0, COUNT;
+        /// Connections between honest nodes that are retired and admitted anew.
+        reconnects = 0, COUNT;
+        /// How long a retired connection is away, in microseconds.
+        away_us = 20_000, TIME_US;
+        /// Out-of-band signals to each party's victim.
+        signals = 0, COUNT;
+        /// Backups of a sending node's disk that are put back.
+        put_backs = 0, COUNT;
     }
 }
 

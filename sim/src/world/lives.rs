@@ -99,6 +99,11 @@ impl World {
         state.life == life && state.status != Status::Down
     }
 
+    /// Whether some life of the node goes on.
+    pub(super) fn is_up(&self, node: NodeId) -> bool {
+        self.nodes[node.index()].status != Status::Down
+    }
+
     /// Whether the node works.
     pub(super) fn is_ready(&self, node: NodeId) -> bool {
         self.nodes[node.index()].status == Status::Ready

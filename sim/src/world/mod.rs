@@ -9,6 +9,7 @@ pub mod disk;
 mod disk_calls;
 mod driver;
 mod faults;
+mod flood;
 mod lives;
 mod machine;
 pub mod network;
@@ -17,8 +18,11 @@ mod observing;
 pub mod plants;
 pub mod probe;
 pub mod processor;
+mod put_back;
 mod quiesce;
 mod receiving;
+mod reconnect;
+mod signalling;
 mod slots;
 mod survival;
 mod tasks;
@@ -51,10 +55,11 @@ use crate::ledger::Ledger;
 use crate::outcome::{Cut, Outcome};
 use crate::plan::Plan;
 use crate::run::{RunError, RunOptions};
-use crate::units::{NodeId, SimTime};
+use crate::units::{ActionId, NodeId, SimTime};
 use disk::Disk;
 use groundhog_engine::flaws::Flaws;
 use groundhog_engine::host::disk::{DiskAnswer, DiskError, DiskPath};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// The world, shared by the driver and the machines of every life. One thread only: the lock is never contended.
@@ -98,6 +103,8 @@ pub struct World {
     planted: Option<Arc<Planted>>,
     flaws: Flaws,
     store_root: DiskPath,
+    /// Copies of disks that are to be put back, by the act that does.
+    backups: BTreeMap<ActionId, Box<Disk>>,
     /// What the simulator said when it panicked.
     failure: Option<String>,
     prober: Option<Box<Prober>>,
@@ -163,6 +170,7 @@ impl World {
                 planted,
                 flaws,
                 store_root: node::store_root(),
+                backups: BTreeMap::new(),
                 failure: None,
                 prober: probe.map(|probe| Box::new(Prober::new(probe))),
                 plan,

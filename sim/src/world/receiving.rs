@@ -8,7 +8,7 @@ use super::traffic::Direction;
 use super::{Program, World};
 use crate::ledger::event::Event;
 use crate::plan::FrameName;
-use crate::units::{FaultId, FrameNumber, Life, MessageId, NodeId, SimTime};
+use crate::units::{ActionId, FaultId, FrameNumber, Life, MessageId, NodeId, SimTime};
 use bytes::Bytes;
 use groundhog_engine::streams::key::Class;
 use indexmap::IndexMap;
@@ -33,15 +33,40 @@ pub struct Inbound {
     pub(super) intended: SimTime,
     pub(super) sent: SimTime,
     pub(super) class: Class,
-    path: ReturnPath,
+    /// The way back over its connection; `None` for what came over none.
+    path: Option<ReturnPath>,
+    /// The adversary's act that sent it, if one did.
+    pub(super) replay: Option<ActionId>,
     /// Whether the sender's lane waits for its credit.
     credited: bool,
 }
 
 impl Inbound {
-    /// The connection that it came by.
-    pub(super) const fn generation(&self) -> LinkGeneration {
-        self.path.generation
+    /// The connection that it came by; `None` for out-of-band signalling.
+    pub(super) fn generation(&self) -> Option<LinkGeneration> {
+        self.path.map(|path| path.generation)
+    }
+
+    /// A signal that came over no connection.
+    pub(super) fn out_of_band(frame: FrameNumber, name: FrameName, payload: Bytes, now: SimTime) -> Self {
+        Self {
+            frame,
+            message: None,
+            copy: u32::MAX,
+            origin: name.origin,
+            destination: name.destination,
+            name,
+            // Nothing waits for it, and nothing is lost on a link with it.
+            duplicate: true,
+            honest: false,
+            payload,
+            intended: now,
+            sent: now,
+            class: name.class,
+            path: None,
+            replay: None,
+            credited: false,
+        }
     }
 }
 
@@ -154,9 +179,16 @@ impl World {
             intended: sent.tag.intended,
             sent: sent.tag.sent,
             class,
-            path,
+            path: Some(path),
+            replay: sent.replay,
             credited: !duplicate && sent.tag.transfer.is_some(),
         });
+        self.hand_to_lane(peer, node, inbound);
+    }
+
+    /// Puts a frame into the lane of its peer and class.
+    pub(super) fn hand_to_lane(&mut self, peer: NodeId, node: NodeId, inbound: Box<Inbound>) {
+        let class = inbound.class;
         let receiving = &mut self.traffic.receiving[node.index()];
         let lane = receiving.lanes.entry((peer, class)).or_insert_with(|| {
             receiving.opened.push_back((peer, class));
@@ -217,8 +249,8 @@ impl World {
         if !inbound.duplicate {
             self.node(node).frames_in_hand.swap_remove(&inbound.frame);
         }
-        if inbound.credited {
-            self.signal(SignalKind::Credit, &inbound.path, None, inbound.class);
+        if let Some(path) = inbound.path.filter(|_| inbound.credited) {
+            self.signal(SignalKind::Credit, &path, None, inbound.class);
         }
     }
 }

@@ -6,6 +6,7 @@ use super::World;
 use super::network::{Connection, LinkGeneration, Network, Outgoing, ReturnPath, Sent};
 use super::network::{LinkError, SignalArrival, SignalKind, Tag};
 use super::receiving::{Inbound, Receiving, StalledReceiver};
+use super::reconnect::ConnectionChange;
 use super::slots::{SlotKey, Slots};
 use super::timeline::Due;
 use crate::ledger::event::{Event, LossCause};
@@ -34,7 +35,9 @@ pub struct Direction {
 /// A frame in a lane, not sent yet.
 #[derive(Debug)]
 struct Queued {
-    message: MessageId,
+    /// The workload's; `None` for an adversary's frame that a relay sends on.
+    message: Option<MessageId>,
+    replay: Option<ActionId>,
     name: FrameName,
     bytes: Bytes,
     intended: SimTime,
@@ -47,7 +50,7 @@ struct Sending {
     generation: LinkGeneration,
     outbound: Outbound<Queued>,
     /// What waits in each lane, in order: told as lost when the connection closes.
-    waiting: [VecDeque<(MessageId, u32)>; 4],
+    waiting: [VecDeque<(Option<MessageId>, u32)>; 4],
 }
 
 /// A signal on its way back to a sender.
@@ -67,6 +70,8 @@ pub struct Traffic {
     returning: Slots<Returning, ()>,
     /// Channels whose receiver is stalled behind its transport: by how many faults, and what it holds.
     pub(super) stalled: BTreeMap<(Direction, u8), StalledReceiver>,
+    /// What happened to each node's connections, until its life takes it in.
+    pub(super) changes: Vec<Vec<ConnectionChange>>,
     pub(super) flaws: Flaws,
 }
 
@@ -83,6 +88,7 @@ impl Traffic {
             receiving: plan.nodes.iter().map(|_| Receiving::default()).collect(),
             returning: Slots::default(),
             stalled: BTreeMap::new(),
+            changes: vec![Vec::new(); plan.nodes.len()],
             flaws,
         })
     }
@@ -91,22 +97,34 @@ impl Traffic {
 impl World {
     /// A node's engines are open: it connects to every ready peer.
     pub(super) fn connect_node(&mut self, node: NodeId) {
+        for connection in self.traffic.network.ready(node) {
+            self.connected(node, connection);
+        }
+    }
+
+    /// A connection is admitted at both ends.
+    pub(super) fn connected(&mut self, node: NodeId, connection: Connection) {
         let traffic = &mut self.traffic;
-        for connection in traffic.network.ready(node) {
-            let peer = connection.peer;
-            for direction in [Direction { from: node, to: peer }, Direction { from: peer, to: node }] {
-                let config = LanesConfig {
-                    pool_channels: connection.channels,
-                    queue_max_frames: LANE_QUEUE_MAX_FRAMES,
-                    flaws: traffic.flaws,
-                };
-                let sending = Sending {
-                    generation: connection.generation,
-                    outbound: Outbound::new(config),
-                    waiting: Default::default(),
-                };
-                traffic.sending.insert(direction, sending);
-            }
+        let (peer, generation) = (connection.peer, connection.generation);
+        for direction in [Direction { from: node, to: peer }, Direction { from: peer, to: node }] {
+            let config = LanesConfig {
+                pool_channels: connection.channels,
+                queue_max_frames: LANE_QUEUE_MAX_FRAMES,
+                flaws: traffic.flaws,
+            };
+            let outbound = Outbound::new(config);
+            let sending = Sending { generation, outbound, waiting: Default::default() };
+            traffic.sending.insert(direction, sending);
+            let change = ConnectionChange { peer: direction.to, generation, admitted: true };
+            traffic.changes[direction.from.index()].push(change);
+        }
+    }
+
+    /// The lanes of one direction end: what waits in them is told as lost.
+    pub(super) fn close_lanes(&mut self, direction: Direction, cause: LossCause) {
+        let Some(sending) = self.traffic.sending.swap_remove(&direction) else { return };
+        for (message, copy) in sending.waiting.into_iter().flatten() {
+            self.not_sent(message, copy, direction.from, cause);
         }
     }
 
@@ -122,7 +140,8 @@ impl World {
             copy,
         };
         let queued = Queued {
-            message,
+            message: Some(message),
+            replay: None,
             name,
             bytes: signed.payload.clone(),
             intended: signed.intended,
@@ -133,9 +152,9 @@ impl World {
 
     /// A relay sends on what it has verified and signed as its hop.
     pub(super) fn relay_on(&mut self, relay: NodeId, inbound: &Inbound, payload: Bytes) {
-        let Some(message) = inbound.message else { return };
         let queued = Queued {
-            message,
+            message: inbound.message,
+            replay: inbound.replay,
             name: inbound.name,
             bytes: payload,
             intended: inbound.intended,
@@ -163,8 +182,8 @@ impl World {
     }
 
     /// A copy never left: only the first one's fate is the message's.
-    fn not_sent(&mut self, message: MessageId, copy: u32, node: NodeId, cause: LossCause) {
-        if copy == 0 {
+    fn not_sent(&mut self, message: Option<MessageId>, copy: u32, node: NodeId, cause: LossCause) {
+        if let Some(message) = message.filter(|_| copy == 0) {
             self.record(&Event::NotSent { message, node, cause });
         }
     }
@@ -176,16 +195,16 @@ impl World {
             let Some(sending) = self.traffic.sending.get_mut(&direction) else { return };
             let Some(out) = sending.outbound.next_frame() else { return };
             sending.waiting[out.transfer.class.index()].pop_front();
-            let Queued { message, name, bytes, intended, in_order } = out.frame;
+            let Queued { message, replay, name, bytes, intended, in_order } = out.frame;
             let outgoing = Outgoing {
                 from: direction.from,
                 to: direction.to,
                 class: name.class,
                 channel: out.channel,
                 generation: sending.generation,
-                message: Some(message),
+                message,
                 name,
-                replay: None,
+                replay,
                 tag: Tag { transfer: Some(out.transfer), intended, sent: now, in_order },
                 bytes,
             };
@@ -349,14 +368,13 @@ impl World {
             let peer = connection.peer;
             let sides = [(node, peer, LossCause::SenderCrash), (peer, node, LossCause::ReceiverCrash)];
             for (from, to, cause) in sides {
-                let Some(sending) = self.traffic.sending.swap_remove(&Direction { from, to }) else {
-                    continue;
-                };
-                for (message, copy) in sending.waiting.into_iter().flatten() {
-                    self.not_sent(message, copy, from, cause);
-                }
+                self.close_lanes(Direction { from, to }, cause);
             }
+            let change =
+                ConnectionChange { peer: node, generation: connection.generation, admitted: false };
+            self.traffic.changes[peer.index()].push(change);
         }
+        self.traffic.changes[node.index()].clear();
         let receiving = std::mem::take(&mut self.traffic.receiving[node.index()]);
         let mut lost: Vec<(FrameNumber, Option<MessageId>)> = Vec::new();
         let cause = LossCause::ReceiverCrash;

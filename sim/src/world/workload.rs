@@ -79,7 +79,7 @@ impl World {
         let plan = std::sync::Arc::clone(&self.plan);
         for (index, action) in plan.actions.iter().enumerate() {
             let index = u32::try_from(index).expect("a plan holds fewer than 2^32 actions");
-            self.timeline.at(SimTime::from_us(action.at_us), Due::Act { index, ordinal: 0 });
+            self.timeline.at(Self::first_due(action), Due::Act { index, ordinal: 0 });
         }
     }
 
@@ -103,6 +103,10 @@ impl World {
             }
             Act::RotateDelegatee => self.rotate_delegatee(action.node),
             Act::Replay { frame, to, lane } => self.replay(action.id, action.node, frame, *to, *lane),
+            Act::Flood(flood) => self.flood(action, index, ordinal, flood),
+            Act::Reconnect(reconnect) => self.reconnect(action, index, ordinal, reconnect),
+            Act::Signalling(signalling) => self.signalled(action, index, ordinal, signalling),
+            Act::PutBack(put_back) => self.put_back(action, index, ordinal, put_back),
         }
     }
 

@@ -6,6 +6,7 @@
 
 use super::{Decided, Filed, ReceiverStream, Tables, Undo, refused};
 use crate::commit::Staging;
+use crate::flaws::Flaw;
 use crate::host::observe::{BatchNumber, Decision, RecordName};
 use crate::streams::error::Refusal;
 use crate::streams::key::{StreamKey, Table};
@@ -113,10 +114,11 @@ impl Tables {
         let Some(window) = undo else {
             staging.depend_on(key);
             self.count(verdict);
-            return Admitted::of(judged(key.name, arriving, verdict, None), None);
+            let charge = self.charge_rejection(arriving, staging);
+            return Admitted::of(judged(key.name, arriving, verdict, None), charge);
         };
         let Charged { charge, undo, result } = self.charge(arriving);
-        undo.into_iter().for_each(|undo| staging.stage_unwritten(Undo::Quota(undo)));
+        self.stage_quota(undo, staging);
         let receiver = self.receivers.get_mut(arriving.stream).expect("the stream is in the table");
         if let Err(error) = result {
             receiver.window.undo(&window);
@@ -127,6 +129,7 @@ impl Tables {
         receiver.spent = spent.max(arriving.spent);
         let until = receiver.spent;
         self.spent_index.change(introducer, (spent, until), key.stream);
+        self.charge_again(arriving);
         Admitted::of(judged(key.name, arriving, verdict, Some(staging.batch())), charge)
     }
 
@@ -139,7 +142,7 @@ impl Tables {
         let key = filed.key;
         let Charged { charge, undo, result } = self.charge(arriving);
         if let Err(error) = result {
-            undo.into_iter().for_each(|undo| staging.stage_unwritten(Undo::Quota(undo)));
+            self.stage_quota(undo, staging);
             return Admitted::of(refused_by(key.name, error.into()), charge);
         }
         if let Err(bound) = self.room_for(introducer) {
@@ -149,7 +152,7 @@ impl Tables {
             let refusal = Refusal::StreamCapacityExceeded { stream: *stream, introducer, bound };
             return Admitted::of(refused_by(key.name, refusal), None);
         }
-        undo.into_iter().for_each(|undo| staging.stage_unwritten(Undo::Quota(undo)));
+        self.stage_quota(undo, staging);
         let window = Window::first(sequence, *digest);
         self.take_in(Box::new(ReceiverStream { filed, window, custody: Vec::new(), introducer, spent }));
         self.joined(key, staging);
@@ -172,7 +175,7 @@ impl Tables {
             return Admitted::by_link(decision_of(arriving, verdict), None, Ok(verdict));
         };
         let Charged { charge, undo, result } = self.charge(arriving);
-        undo.into_iter().for_each(|undo| staging.stage_unwritten(Undo::Quota(undo)));
+        self.stage_quota(undo, staging);
         if let Err(error) = result {
             window.undo();
             let decision = Decision::Refused { reason: error.id() };
@@ -205,14 +208,61 @@ impl Tables {
         Charged { charge: Some(QuotaCharge { at, data_bytes, limit, refused }), undo, result }
     }
 
+    /// What a failed batch gives back with the rest of it.
+    fn stage_quota(&self, undo: Option<QuotaUndo>, staging: &mut Staging<'_, Self>) {
+        if let Some(undo) = undo.filter(|_| !self.flaws.has(Flaw::QuotaNotUndone)) {
+            staging.stage_unwritten(Undo::Quota(undo));
+        }
+    }
+
+    /// A rejection pays nothing.
+    fn charge_rejection(
+        &mut self,
+        arriving: &Arriving<'_>,
+        staging: &mut Staging<'_, Self>,
+    ) -> Option<QuotaCharge> {
+        if !self.flaws.has(Flaw::RejectionChargesQuota) {
+            return None;
+        }
+        let Charged { charge, undo, .. } = self.charge(arriving);
+        self.stage_quota(undo, staging);
+        charge
+    }
+
+    /// A stream stays charged to whom its first transaction came through.
+    fn charge_again(&mut self, arriving: &Arriving<'_>) {
+        if self.flaws.has(Flaw::ExistingStreamRecharged)
+            && let Some(receiver) = self.give_up(arriving.stream)
+        {
+            self.take_in(Box::new(ReceiverStream { introducer: arriving.introducer, ..*receiver }));
+        }
+    }
+
     fn give_back(&mut self, undo: QuotaUndo) {
         self.quota.as_mut().expect("a quota that was charged is there").undo(undo);
     }
 
     fn room_for(&self, introducer: Introducer) -> Result<(), CapacityBound> {
-        self.charges.room_for(introducer)?;
+        self.share_of(introducer)?;
         let capacity = self.bounds.capacity;
         if self.has_room(Table::Receiver) { Ok(()) } else { Err(CapacityBound::Table { capacity }) }
+    }
+
+    /// Whether the introducer's share has room.
+    fn share_of(&self, introducer: Introducer) -> Result<(), CapacityBound> {
+        let (charges, bounds) = (&self.charges, self.bounds.slots);
+        let found = charges.room_for(introducer);
+        let of_the_node = !matches!(introducer, Introducer::Slot(_));
+        let together = charges.of(Introducer::Inbox) + charges.of(Introducer::Own);
+        match found {
+            _ if self.flaws.has(Flaw::BoundPerTableOnly) => Ok(()),
+            Err(CapacityBound::Pool { .. }) if self.flaws.has(Flaw::PoolTotalNotEnforced) => Ok(()),
+            _ if of_the_node && self.flaws.has(Flaw::InboxAndSelfMerged) => {
+                let share = bounds.inbox + bounds.self_share;
+                if together < share { Ok(()) } else { Err(CapacityBound::SelfShare { share }) }
+            }
+            found => found,
+        }
     }
 
     fn count(&mut self, verdict: Verdict) {

@@ -1,10 +1,12 @@
 //! What the one scan of the store found, taken into the tables.
 
 use super::{Filed, ReceiverStream, RecordKey, SenderStream, Tables};
+use crate::flaws::Flaw;
 use crate::host::observe::{BatchNumber, RecordName};
 use crate::reserve::Counter;
 use crate::store::{BadReason, Record, Scan, StoredRecord};
-use crate::streams::record::{self, Stored};
+use crate::streams::record::{self, Introducer, Stored};
+use crate::streams::slots::SlotIndex;
 
 /// Why a record is in the set U (seed 000, Bad records).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,6 +40,14 @@ impl Tables {
         restored
     }
 
+    /// Whom a restored stream is charged to: whom its record names.
+    fn charged_to(&self, introducer: Introducer) -> Introducer {
+        match self.flaws.has(Flaw::ChargesNotRebuilt) {
+            true => Introducer::Slot(SlotIndex::new(u16::MAX)),
+            false => introducer,
+        }
+    }
+
     fn restore_record(&mut self, name: RecordName, record: &Record) -> Result<RecordKey, Unrestorable> {
         let stored = record::decode(&record.value).map_err(Unrestorable::Value)?;
         let filed = Filed::new(stored.table(), stored.key());
@@ -51,6 +61,7 @@ impl Tables {
                 self.senders.insert(key.stream, SenderStream { filed, counter });
             }
             Stored::Receiver { window, custody, introducer, spent, .. } => {
+                let introducer = self.charged_to(introducer);
                 self.take_in(Box::new(ReceiverStream { filed, window, custody, introducer, spent }));
             }
         }

@@ -2,6 +2,7 @@
 //!
 //! Promise: every number that decides what an action or fault does is in its sentence, exactly.
 
+mod acts;
 mod faults;
 #[cfg(test)]
 mod tests;
@@ -56,6 +57,7 @@ fn action(action: &Action) -> String {
             let lane = lane.map_or_else(String::new, |lane| format!(" on the {lane} lane"));
             format!("at {at} an adversary at {node} sends {} to {to} again{lane}", recorded(frame))
         }
+        other => format!("at {at} {}", acts::words(node, other)),
     }
 }
 

@@ -43,6 +43,12 @@ pub(super) fn ways(action: &Action) -> BTreeSet<(NodeId, NodeId)> {
         },
         Act::RotateDelegatee => BTreeSet::new(),
         Act::Replay { to, .. } => [pair(action.node, *to)].into(),
+        Act::Flood(flood) => match flood.via {
+            None => [pair(action.node, flood.to)].into(),
+            Some(via) => [pair(action.node, via), pair(via, flood.to)].into(),
+        },
+        Act::Reconnect(reconnect) => [pair(action.node, reconnect.peer)].into(),
+        Act::Signalling(_) | Act::PutBack(_) => BTreeSet::new(),
     }
 }
 
@@ -59,6 +65,12 @@ fn in_action(action: &mut Action, visit: &mut dyn FnMut(&mut NodeId)) {
             visit(&mut frame.destination);
             visit(to);
         }
+        Act::Flood(flood) => {
+            visit(&mut flood.to);
+            flood.via.iter_mut().for_each(visit);
+        }
+        Act::Reconnect(reconnect) => visit(&mut reconnect.peer),
+        Act::Signalling(_) | Act::PutBack(_) => {}
     }
 }
 

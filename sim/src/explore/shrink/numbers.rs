@@ -157,6 +157,24 @@ fn of_actions(plan: &mut Plan, visit: &mut Visit<'_>) {
                 visit(&mut frame.sequence, 0);
                 visit(&mut frame.copy, 0);
             }
+            Act::Flood(flood) => {
+                visit(&mut flood.keys, 0);
+                visit(&mut flood.first_key, 0);
+                visit(&mut flood.sequence, 0);
+                visit(&mut flood.count, 1);
+                visit(&mut flood.every_us, 0);
+                visit(&mut flood.bytes, 0);
+            }
+            Act::Reconnect(reconnect) => visit(&mut reconnect.after_us, 0),
+            Act::Signalling(signalling) => {
+                visit(&mut signalling.keys, 0);
+                visit(&mut signalling.count, 1);
+                visit(&mut signalling.every_us, 0);
+            }
+            Act::PutBack(put_back) => {
+                visit(&mut put_back.taken_us, 0);
+                visit(&mut put_back.down_us, 0);
+            }
         }
     }
 }

@@ -48,7 +48,16 @@ impl Patience {
                 let lasts_us = burst.every_us.saturating_mul(u64::from(burst.count.saturating_sub(1)));
                 action.at_us.saturating_add(lasts_us)
             }
-            Act::RotateDelegatee | Act::Replay { .. } => action.at_us,
+            Act::Flood(flood) => {
+                let lasts_us = flood.every_us.saturating_mul(u64::from(flood.count.saturating_sub(1)));
+                action.at_us.saturating_add(lasts_us)
+            }
+            Act::Signalling(signalling) => {
+                let after = u64::from(signalling.count.saturating_sub(1));
+                action.at_us.saturating_add(signalling.every_us.saturating_mul(after))
+            }
+            Act::Reconnect(reconnect) => action.at_us.saturating_add(reconnect.after_us),
+            Act::RotateDelegatee | Act::Replay { .. } | Act::PutBack(_) => action.at_us,
         });
         Self {
             after_quiescence_us: plan.end_us - plan.quiesce_us,

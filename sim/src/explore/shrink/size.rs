@@ -55,7 +55,9 @@ impl Weight {
     pub(super) fn of(plan: &Plan) -> Self {
         let frames = |act: &Act| match act {
             Act::Send(burst) => u64::from(burst.count) * u64::from(burst.copies),
-            Act::RotateDelegatee | Act::Replay { .. } => 1,
+            Act::Flood(flood) => u64::from(flood.count),
+            Act::Signalling(signalling) => u64::from(signalling.count),
+            Act::RotateDelegatee | Act::Replay { .. } | Act::Reconnect(_) | Act::PutBack(_) => 1,
         };
         let mut sum = 0;
         numbers(&mut plan.clone(), &mut |number, resting| sum += cost(number.get(), resting));
@@ -75,7 +77,8 @@ fn kinds(plan: &Plan) -> u64 {
     let act = |act: &Act| match act {
         Act::Send(burst) => u64::from(burst.via.is_some()),
         Act::Replay { lane, .. } => u64::from(lane.is_some()),
-        Act::RotateDelegatee => 0,
+        Act::Flood(flood) => u64::from(flood.via.is_some()) + u64::from(flood.forgery.is_some()),
+        Act::RotateDelegatee | Act::Reconnect(_) | Act::Signalling(_) | Act::PutBack(_) => 0,
     };
     u64::from(plan.crypto == Crypto::Ed25519)
         + u64::from(plan.profile.disk == DiskProfile::Ordered)

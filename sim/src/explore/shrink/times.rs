@@ -73,6 +73,13 @@ fn faster(plan: &Plan, times: u64) -> Plan {
             let spans = [&mut burst.every_us, &mut burst.copy_every_us, &mut burst.cancel_after_us];
             spans.into_iter().for_each(shorter);
         }
+        match &mut action.act {
+            Act::Flood(flood) => shorter(&mut flood.every_us),
+            Act::Signalling(signalling) => shorter(&mut signalling.every_us),
+            Act::Reconnect(reconnect) => shorter(&mut reconnect.after_us),
+            Act::PutBack(put_back) => sooner(&mut put_back.taken_us),
+            Act::Send(_) | Act::RotateDelegatee | Act::Replay { .. } => {}
+        }
     }
     for fault in &mut faster.faults {
         if let When::Time { us } = &mut fault.at {

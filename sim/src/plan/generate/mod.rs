@@ -4,6 +4,7 @@
 //! quiescence, and no two clocks part further than the tolerance.
 
 mod adversaries;
+mod flooders;
 mod clocks;
 mod crashes;
 mod disks;
@@ -19,9 +20,10 @@ mod tests;
 use super::dice::Dice;
 use super::fault::{DiskFault, DiskOperation, LinkFault};
 use super::swarm::{self, Intensity, Kind, Levels};
-use super::{Action, Engines, Fault, FaultKind, Plan, Profile, Quota, Scenario, When};
+use super::{Action, Engines, Fault, FaultKind, Plan, Profile, Quota, Scenario, Slots, When};
 use super::{Costs, DiskLatency};
 use crate::units::{ActionId, FaultId, NodeId};
+use groundhog_engine::streams::slots::DEFAULT_SUCCESSORS;
 use shape::Shape;
 use std::collections::BTreeMap;
 
@@ -155,6 +157,7 @@ fn with_levels(scenario: &Scenario, seed: u64, levels: impl FnOnce(&Scenario) ->
     load::draw(&mut draft, &engines);
     scenes::draw(&mut draft);
     adversaries::draw(&mut draft);
+    flooders::draw(&mut draft);
     crashes::draw(&mut draft);
     disks::draw(&mut draft);
     network::draw(&mut draft);
@@ -212,7 +215,28 @@ fn engines(draft: &Draft<'_>) -> Engines {
         transaction_lifetime_ms: bounds.transaction_lifetime_ms.roll_u64(&mut dice),
         clock_tolerance_ms: bounds.clock_tolerance_ms.roll_u64(&mut dice),
         quota: quota(draft),
+        slots: slots(draft),
     }
+}
+
+/// Absent where every figure is the seed's.
+fn slots(draft: &Draft<'_>) -> Option<Slots> {
+    let bounds = &draft.scenario.sections.engines;
+    let mut dice = draft.dice("slots", 0);
+    let successors = bounds.successors.roll_u32(&mut dice) as u8;
+    let of_successors = Slots::of_successors(successors);
+    let slots = match bounds.slots.roll_u32(&mut dice) as u16 {
+        0 => of_successors.slots,
+        slots => slots,
+    };
+    let drawn = Slots {
+        slots,
+        floor: bounds.slot_floor.roll_u32(&mut dice),
+        pool: bounds.slot_pool.roll_u32(&mut dice),
+        inbox: bounds.inbox_share.roll_u32(&mut dice),
+        self_share: bounds.self_share.roll_u32(&mut dice),
+    };
+    (drawn != Slots::of_successors(DEFAULT_SUCCESSORS)).then_some(drawn)
 }
 
 fn quota(draft: &Draft<'_>) -> Option<Quota> {

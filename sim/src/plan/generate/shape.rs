@@ -50,7 +50,7 @@ impl Shape {
                 pairs.insert(pair(from, to));
             }
         }
-        let links = pairs.into_iter().map(|(a, b)| link(scenario, seed, (a, b), levels)).collect();
+        let links = pairs.into_iter().map(|(a, b)| link_between(scenario, seed, (a, b), levels)).collect();
         Self { links, hubs }
     }
 
@@ -128,7 +128,8 @@ fn waves_us(waves: u64, chaos_us: u64, dice: &mut Dice) -> Vec<u64> {
     (0..waves).map(|wave| (wave * part + dice.below(part * 3 / 4 + 1)).min(chaos_us - 1)).collect()
 }
 
-fn link(scenario: &Scenario, seed: u64, (a, b): (NodeId, NodeId), levels: &Levels) -> LinkPlan {
+/// What a link between two nodes is like, in order.
+pub(super) fn link_between(scenario: &Scenario, seed: u64, (a, b): (NodeId, NodeId), levels: &Levels) -> LinkPlan {
     let links = &scenario.sections.links;
     let of = |kind| Intensity::of(levels, kind);
     let mut dice = Dice::new(seed, "link", u64::from(a.0) << 16 | u64::from(b.0));

@@ -66,35 +66,71 @@ impl Network {
         if !std::mem::replace(&mut self.ready[node.index()], false) {
             return closed;
         }
-        for (peer, index) in &self.peers[node.index()] {
-            let link = &mut self.links[*index as usize];
-            if !std::mem::replace(&mut link.up, false) {
-                continue;
-            }
-            closed.connections.push(Connection {
-                peer: *peer,
-                generation: link.generation,
-                channels: link.plan.channels,
-            });
-            for direction in &mut link.directions {
-                direction.busy_until = SimTime(0);
-                while let Some(slot) = direction.duplicates.head() {
-                    self.frames.remove(&mut direction.duplicates, slot);
-                }
-                for channel in &mut direction.channels {
-                    channel.last_deliver_at = SimTime(0);
-                    while let Some(slot) = channel.chain.head() {
-                        let frame = self.frames.remove(&mut channel.chain, slot).frame;
-                        let sender_died = frame.sent.from == node;
-                        let cause =
-                            if sender_died { LossCause::SenderCrash } else { LossCause::ReceiverCrash };
-                        closed.lost.push(LostFrame { frame, cause });
-                    }
-                }
-            }
+        let cause = |sender: NodeId| match sender == node {
+            true => LossCause::SenderCrash,
+            false => LossCause::ReceiverCrash,
+        };
+        for (peer, index) in self.peers[node.index()].clone() {
+            self.close(index, peer, &cause, &mut closed);
         }
         closed.lost.sort_unstable_by_key(|lost| lost.frame.number);
         closed
+    }
+
+    /// Closes the connection of a link, if one stands.
+    fn close(
+        &mut self,
+        index: u32,
+        peer: NodeId,
+        cause: &dyn Fn(NodeId) -> LossCause,
+        closed: &mut Closed,
+    ) {
+        let link = &mut self.links[index as usize];
+        if !std::mem::replace(&mut link.up, false) {
+            return;
+        }
+        closed.connections.push(Connection {
+            peer,
+            generation: link.generation,
+            channels: link.plan.channels,
+        });
+        for direction in &mut link.directions {
+            direction.busy_until = SimTime(0);
+            while let Some(slot) = direction.duplicates.head() {
+                self.frames.remove(&mut direction.duplicates, slot);
+            }
+            for channel in &mut direction.channels {
+                channel.last_deliver_at = SimTime(0);
+                while let Some(slot) = channel.chain.head() {
+                    let frame = self.frames.remove(&mut channel.chain, slot).frame;
+                    let cause = cause(frame.sent.from);
+                    closed.lost.push(LostFrame { frame, cause });
+                }
+            }
+        }
+    }
+
+    /// The connection between two nodes is retired at both ends: what was in flight and held on it is lost. Nothing closes
+    /// when none stands.
+    pub fn disconnect(&mut self, node: NodeId, peer: NodeId) -> Closed {
+        let mut closed = Closed::default();
+        if let Some(index) = self.link_between(node, peer) {
+            self.close(index, peer, &|_| LossCause::Partition, &mut closed);
+        }
+        closed.lost.sort_unstable_by_key(|lost| lost.frame.number);
+        closed
+    }
+
+    /// A connection between two nodes is admitted, if both are ready and none stands; as the first sees it.
+    pub fn connect(&mut self, node: NodeId, peer: NodeId) -> Option<Connection> {
+        let index = self.link_between(node, peer)?;
+        let link = &mut self.links[index as usize];
+        if link.up || !self.ready[node.index()] || !self.ready[peer.index()] {
+            return None;
+        }
+        link.up = true;
+        link.generation = LinkGeneration(link.generation.0 + 1);
+        Some(Connection { peer, generation: link.generation, channels: link.plan.channels })
     }
 
     /// The connection that stands from one node to another, as the first sees it.

@@ -1,15 +1,16 @@
-//! The connection slots of one life: each connection has one from its first frame until the next connection of the same peer.
+//! The connection slots of one life: each connection has one from when it is admitted until it is retired.
 //!
 //! Promise: what a connection delivered is charged to its slot, also where it is admitted after the connection has closed.
 
 use crate::units::NodeId;
 use crate::world::network::LinkGeneration;
+use crate::world::reconnect::ConnectionChange;
 use groundhog_engine::identity::Did;
 use groundhog_engine::streams::Streams;
 use groundhog_engine::streams::link_local::Link;
 use groundhog_engine::streams::slots::{SlotIndex, SlotLease};
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -17,51 +18,59 @@ pub struct Connections(Mutex<Slots>);
 
 #[derive(Debug, Default)]
 struct Slots {
-    /// The newest connection of each peer.
+    /// The connection of each peer that has one.
     leases: BTreeMap<NodeId, (LinkGeneration, SlotLease)>,
     /// The slot of every connection of this life.
     of: BTreeMap<(NodeId, LinkGeneration), SlotIndex>,
 }
 
+/// A slot that was given to a connection, or freed by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Slotted {
+    /// The other end of the connection.
+    pub peer: NodeId,
+    /// The slot.
+    pub slot: SlotIndex,
+    /// Whether the connection was admitted; else it was retired.
+    pub admitted: bool,
+}
+
 impl Connections {
-    /// The slot of a connection, and the connection itself unless it has ended. A peer's new connection retires the one
-    /// before it.
-    pub fn of(
+    /// Takes in what happened to connections, in order; says what that did to slots.
+    pub fn settle(
         &self,
         streams: &Streams,
-        peer: (NodeId, Did),
-        generation: LinkGeneration,
-    ) -> (SlotIndex, Option<Arc<Link>>) {
-        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let slot = slots.slot_of(streams, peer, generation);
-        let newest = slots.leases.get(&peer.0).filter(|(newest, _)| *newest == generation);
-        (slot, newest.map(|(_, lease)| Arc::clone(lease.link())))
+        changes: impl IntoIterator<Item = (ConnectionChange, Did)>,
+    ) -> Vec<Slotted> {
+        let mut slots = self.locked();
+        changes.into_iter().filter_map(|(change, did)| slots.change(streams, change, did)).collect()
+    }
+
+    /// The slot of a connection, and the connection itself unless it has ended.
+    pub fn of(&self, peer: NodeId, generation: LinkGeneration) -> (SlotIndex, Option<Arc<Link>>) {
+        let slots = self.locked();
+        let slot = slots.of.get(&(peer, generation)).expect("a connection is admitted before it delivers");
+        let standing = slots.leases.get(&peer).filter(|(standing, _)| *standing == generation);
+        (*slot, standing.map(|(_, lease)| Arc::clone(lease.link())))
+    }
+
+    /// No panic can happen while this lock is held but one of the engine's.
+    fn locked(&self) -> MutexGuard<'_, Slots> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Slots {
-    fn slot_of(
-        &mut self,
-        streams: &Streams,
-        (peer, did): (NodeId, Did),
-        generation: LinkGeneration,
-    ) -> SlotIndex {
-        if let Some(slot) = self.of.get(&(peer, generation)) {
-            return *slot;
+    fn change(&mut self, streams: &Streams, change: ConnectionChange, did: Did) -> Option<Slotted> {
+        let ConnectionChange { peer, generation, admitted } = change;
+        if !admitted {
+            let (_, lease) = self.leases.remove(&peer)?;
+            return Some(Slotted { peer, slot: lease.slot(), admitted });
         }
-        let slot = match self.leases.get(&peer) {
-            // Its frames were overtaken by those of the peer's next connection, and no slot was ever asked for it.
-            Some((newest, lease)) if *newest > generation => lease.slot(),
-            _ => {
-                self.leases.remove(&peer);
-                let lease =
-                    streams.connected(did).expect("a plan gives a node no more peers than it has slots");
-                let slot = lease.slot();
-                self.leases.insert(peer, (generation, lease));
-                slot
-            }
-        };
+        let lease = streams.connected(did).expect("a plan gives a node no more peers than it has slots");
+        let slot = lease.slot();
+        self.leases.insert(peer, (generation, lease));
         self.of.insert((peer, generation), slot);
-        slot
+        Some(Slotted { peer, slot, admitted })
     }
 }

@@ -4,6 +4,7 @@
 //! goes back only when a frame is handled or refused.
 
 use super::LifeContext;
+use super::connections::Slotted;
 use crate::ledger::event::{Answer, Event, Passage, Transaction as Named};
 use crate::units::NodeId;
 use crate::world::machine::Wait;
@@ -15,6 +16,7 @@ use groundhog_engine::host::Work;
 use groundhog_engine::host::observe::RecordName;
 use groundhog_engine::store::name::record_name;
 use groundhog_engine::streams::key::{Class, StreamKey, Table};
+use groundhog_engine::streams::link_local::Link;
 use groundhog_engine::streams::payload::Payload;
 use groundhog_engine::streams::record::{Introducer, storage_key};
 use groundhog_engine::streams::verify::{Verified, VerifyError};
@@ -107,12 +109,14 @@ fn submit(context: &LifeContext, peer: NodeId, inbound: Box<Inbound>, verified: 
     let (node, life) = (context.node, context.life);
     let passage = Passage { honest: inbound.honest && peer == inbound.origin, copy: inbound.copy };
     let message = inbound.message;
-    let (transaction, gives_up_after, witness, peer_did) = context.shared.with(|world| {
+    let (introducer, link) = introduced(context, peer, &inbound);
+    // By delegator, whatever the engine's key is. Only the workload's accounts are known beforehand.
+    let minted = message.is_none().then(|| verified.transaction().delegation.delegator.did());
+    let (transaction, gives_up_after, witness) = context.shared.with(|world| {
         let transaction = Named {
-            // By delegator, whatever the engine's key is.
             stream: StreamKey {
                 network_id: context.network_id,
-                origin: world.nodes[inbound.origin.index()].identity.did(),
+                origin: minted.unwrap_or_else(|| world.nodes[inbound.origin.index()].identity.did()),
                 destination: context.did,
                 class: verified.transaction().class(),
             },
@@ -121,24 +125,59 @@ fn submit(context: &LifeContext, peer: NodeId, inbound: Box<Inbound>, verified: 
             expires: verified.transaction().expires(),
         };
         let wall = world.wall_now(node);
-        world.record(&Event::Arrived { message, node, life, wall, transaction: &transaction, passage });
+        let transaction_of = &transaction;
+        world.record(&Event::Arrived {
+            message,
+            node,
+            life,
+            wall,
+            transaction: transaction_of,
+            passage,
+            introducer,
+        });
         let message = message.filter(|_| inbound.copy == 0 && !inbound.duplicate);
         let gives_up_after = message.and_then(|message| {
             let burst = world.burst_of(message);
             let gives_up = every(burst.cancel_admit_every, message.ordinal);
             gives_up.then(|| Duration::from_micros(burst.cancel_after_us))
         });
-        let peer_did = world.nodes[peer.index()].identity.did();
-        (transaction, gives_up_after, world.nodes[node.index()].identity.signer(), peer_did)
+        (transaction, gives_up_after, world.nodes[node.index()].identity.signer())
     });
-    let (slot, link) = context.connections.of(&context.streams, (peer, peer_did), inbound.generation());
-    let arrival = Arrival { introducer: Introducer::Slot(slot), link: link.as_deref(), witness: &witness };
+    let arrival = Arrival { introducer, link: link.as_deref(), witness: &witness };
     let admission = context.streams.admit(verified, arrival);
     let record = admission.record().unwrap_or_else(|| {
         // The tables were not asked: the record that they would have looked at.
         record_name(&storage_key(Table::Receiver, verified.stream()))
     });
     Box::new(Waiting { inbound, transaction, passage, record, admission, gives_up_after })
+}
+
+/// Whom a frame is charged to, and the connection that it came over if that stands.
+fn introduced(context: &LifeContext, peer: NodeId, inbound: &Inbound) -> (Introducer, Option<Arc<Link>>) {
+    let (node, life) = (context.node, context.life);
+    let changes = context.shared.with(|world| {
+        let changes = world.take_connection_changes(node, life);
+        let did = |peer: NodeId| world.nodes[peer.index()].identity.did();
+        changes.into_iter().map(|change| (change, did(change.peer))).collect::<Vec<_>>()
+    });
+    if !changes.is_empty() {
+        let slotted = context.connections.settle(&context.streams, changes);
+        context.shared.with(|world| {
+            for Slotted { peer, slot, admitted } in slotted {
+                world.record(&match admitted {
+                    true => Event::ConnectionAdmitted { node, life, peer, slot },
+                    false => Event::ConnectionRetired { node, life, peer, slot },
+                });
+            }
+        });
+    }
+    match inbound.generation() {
+        None => (Introducer::Own, None),
+        Some(generation) => {
+            let (slot, link) = context.connections.of(peer, generation);
+            (Introducer::Slot(slot), link)
+        }
+    }
 }
 
 async fn relay(context: &LifeContext, inbound: Box<Inbound>, verified: Verified) {

@@ -25,7 +25,6 @@ use groundhog_engine::identity::Did;
 use groundhog_engine::identity::signing::Crypto;
 use groundhog_engine::store::{self, frame};
 use groundhog_engine::streams::key::{Class, NetworkId};
-use groundhog_engine::streams::slots::{DEFAULT_SUCCESSORS, SlotBounds};
 use groundhog_engine::streams::verify::Verifier;
 use groundhog_engine::streams::{OpenError, Storage, Streams, StreamsConfig};
 use std::sync::{Arc, Mutex};
@@ -39,9 +38,6 @@ pub const DATA_DIRECTORY: &str = "data";
 pub fn store_root() -> DiskPath {
     DiskPath::new(DATA_DIRECTORY).join("node").join("transaction-replay")
 }
-
-/// Every node's connection slots, and what may be charged to them.
-pub const SLOTS: SlotBounds = SlotBounds::for_successors(DEFAULT_SUCCESSORS);
 
 /// What every task of one life works with.
 pub struct LifeContext {
@@ -89,7 +85,7 @@ impl World {
             storage: Storage::Authoritative { capacity_bytes: engines.store_budget_bytes },
             capacity: engines.stream_capacity as usize,
             quota: engines.quota.map(|quota| quota.config().expect("a checked plan has no limit of zero")),
-            slots: SLOTS,
+            slots: engines.slot_bounds(),
             flaws: self.flaws,
         }
     }

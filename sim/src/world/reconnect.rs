@@ -1,0 +1,63 @@
+//! Connections that are retired and admitted anew while both ends live.
+//!
+//! Promise: what was on its way, or waited in a lane, is lost with the connection and told once; what its receiver had
+//! already is admitted under the slot of the connection that brought it.
+
+use super::World;
+use super::network::LinkGeneration;
+use super::timeline::Due;
+use super::traffic::Direction;
+use crate::ledger::event::{Event, LossCause};
+use crate::plan::{Action, Reconnect};
+use crate::units::{Life, NodeId, SimTime};
+
+/// What happened to a connection of a node, for its life to take in before its next admission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnectionChange {
+    /// The other end.
+    pub peer: NodeId,
+    /// Which connection.
+    pub generation: LinkGeneration,
+    /// Whether it was admitted; else it was retired.
+    pub admitted: bool,
+}
+
+impl World {
+    /// The connection is retired, and then admitted anew.
+    pub(super) fn reconnect(&mut self, action: &Action, index: u32, ordinal: u32, reconnect: &Reconnect) {
+        let (node, peer) = (action.node, reconnect.peer);
+        if ordinal == 0 {
+            self.retire_connection(node, peer);
+            let back = SimTime::from_us(action.at_us.saturating_add(reconnect.after_us));
+            return self.timeline.at(back, Due::Act { index, ordinal: 1 });
+        }
+        if let Some(connection) = self.traffic.network.connect(node, peer) {
+            self.connected(node, connection);
+        }
+    }
+
+    fn retire_connection(&mut self, node: NodeId, peer: NodeId) {
+        let closed = self.traffic.network.disconnect(node, peer);
+        for lost in closed.lost {
+            let (frame, message) = (lost.frame.number, lost.frame.sent.message);
+            self.record(&Event::FrameLost { frame, message, cause: lost.cause });
+        }
+        for connection in closed.connections {
+            for (from, to) in [(node, peer), (peer, node)] {
+                self.close_lanes(Direction { from, to }, LossCause::Partition);
+                let change =
+                    ConnectionChange { peer: to, generation: connection.generation, admitted: false };
+                self.traffic.changes[from.index()].push(change);
+            }
+        }
+    }
+
+    /// What happened to the connections of a life since it was last asked, in order.
+    pub(super) fn take_connection_changes(&mut self, node: NodeId, life: Life) -> Vec<ConnectionChange> {
+        if self.is_alive(node, life) {
+            std::mem::take(&mut self.traffic.changes[node.index()])
+        } else {
+            Vec::new()
+        }
+    }
+}
