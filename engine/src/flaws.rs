@@ -65,6 +65,12 @@ flaws! {
     NeverRetired "never-retired" "B-R6" "A stream stays in the table for ever, whatever of it can still be delivered.";
     RetiredTooEarly "retired-too-early" "B-R7" "A stream is spent when its transactions expire, with no time for clocks that are behind nor for held mail.";
     MemoryStoreAfterRestart "memory-store-after-restart" "B-R12" "Open ignores what the store holds, as an in-memory store would.";
+    BadRecordFailsTheStore "bad-record-fails-the-store" "B-R18" "While one record does not restore, every stream is refused as unavailable.";
+    LostRecordBeginsAnew "lost-record-begins-anew" "B-R16" "A marker without its record means nothing, and the stream begins again from first.";
+    UndecodableRecordDiscarded "undecodable-record-discarded" "B-R20" "A record that does not decode is treated as absent, and is overwritten.";
+    MisfiledRecordServed "misfiled-record-served" "B-R34" "A whole record is believed, whatever name it is filed under.";
+    ListingErrorSkipped "listing-error-skipped" "B-R33" "An open that cannot list the directory goes on with what it saw, which is nothing.";
+    VanishedRootRecreated "vanished-root-recreated" "B-R33" "A write that finds the store's directory gone makes a new one and goes on.";
 }
 
 /// A set of flaws in an engine's configuration: never global, `Copy`, and of size zero without the feature `flaws`.

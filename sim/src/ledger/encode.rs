@@ -300,6 +300,21 @@ fn encode_engine(event: &EngineEvent<'_>, out: &mut Encoder<'_>) {
             out.introducer(introducer);
             out.bound(bound);
         }
+        EngineEvent::Unrestorable { record, reason, spells } => {
+            out.record(record);
+            out.text(reason);
+            out.flag(spells.is_some());
+            if let Some((table, stream)) = spells {
+                out.byte(table as u8);
+                out.stream(stream);
+            }
+        }
+        EngineEvent::LoadFailed { reason } => out.text(reason),
+        EngineEvent::UnavailableRefused { transition, record, refused } => {
+            out.number(transition.0);
+            out.record(record);
+            out.number(refused);
+        }
     }
 }
 

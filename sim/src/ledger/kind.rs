@@ -70,6 +70,9 @@ kinds! {
     EngineBoundMet = 41, "bound-met";
     EngineLinkLocal = 42, "link-local";
     EngineQuota = 43, "quota";
+    EngineUnrestorable = 60, "unrestorable";
+    EngineLoadFailed = 61, "load-failed";
+    EngineUnavailableRefused = 62, "unavailable";
 }
 
 /// How many numbers a kind may have: every kind's number is below this.
@@ -120,6 +123,9 @@ impl EventKind {
                 EngineEvent::BoundMet { .. } => Self::EngineBoundMet,
                 EngineEvent::LinkLocal { .. } => Self::EngineLinkLocal,
                 EngineEvent::Quota { .. } => Self::EngineQuota,
+                EngineEvent::Unrestorable { .. } => Self::EngineUnrestorable,
+                EngineEvent::LoadFailed { .. } => Self::EngineLoadFailed,
+                EngineEvent::UnavailableRefused { .. } => Self::EngineUnavailableRefused,
             },
         }
     }

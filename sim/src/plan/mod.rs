@@ -10,6 +10,7 @@ mod fault;
 mod generate;
 mod profile;
 mod scenario;
+mod store_act;
 pub mod swarm;
 mod text;
 pub mod yardstick;
@@ -22,6 +23,7 @@ pub use fault::{
 };
 pub use generate::{generate, generate_swarm};
 pub use profile::{Costs, Crypto, DiskLatency, DiskProfile, Profile};
+pub use store_act::{RecordOf, StoreAct};
 pub use scenario::{Defaults, Key, KeySource, Scenario, Sections};
 
 use crate::units::NodeId;

@@ -20,6 +20,7 @@ pub mod processor;
 mod quiesce;
 mod receiving;
 mod slots;
+mod store_acts;
 mod survival;
 mod tasks;
 mod timeline;

@@ -88,7 +88,10 @@ fn faults(fault: &Fault) -> Vec<Fault> {
             kind(FaultKind::Link { from: *from, to: *to, one_way: false, fault: LinkFault::Partition });
             kind(FaultKind::Link { from: *from, to: *to, one_way: false, fault: *link });
         }
-        FaultKind::Clock { .. } | FaultKind::StallHandler { .. } | FaultKind::SlowProcessor { .. } => {}
+        FaultKind::Clock { .. }
+        | FaultKind::StallHandler { .. }
+        | FaultKind::SlowProcessor { .. }
+        | FaultKind::Store { .. } => {}
     }
     if fault.until_us.is_some() {
         found.push(Fault { until_us: None, ..fault.clone() });

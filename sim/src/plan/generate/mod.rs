@@ -11,6 +11,7 @@ mod load;
 mod network;
 mod scenes;
 mod shape;
+mod store;
 #[cfg(test)]
 mod swarm_tests;
 #[cfg(test)]
@@ -158,6 +159,7 @@ fn with_levels(scenario: &Scenario, seed: u64, levels: impl FnOnce(&Scenario) ->
     crashes::draw(&mut draft);
     disks::draw(&mut draft);
     network::draw(&mut draft);
+    store::draw(&mut draft);
     let clocks = clocks::draw(&mut draft);
     finish(draft, engines, clocks)
 }

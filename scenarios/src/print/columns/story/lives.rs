@@ -131,11 +131,20 @@ impl Story {
                     .map_or_else(String::new, |of| format!(" n{} {}", of.origin.0, of.class));
                 self.words(at, node, Mark::Plain, format!("retires{stream}, batch {batch}"));
             }
+            EngineEvent::Unrestorable { record, reason, .. } => {
+                self.words(at, node, Mark::Wrong, format!("record {record} is {reason}"));
+            }
+            EngineEvent::LoadFailed { reason } => {
+                self.words(at, node, Mark::Wrong, format!("the store does not open: {reason}"));
+            }
             EngineEvent::BoundMet { introducer, bound, .. } => {
                 self.words(at, node, Mark::Wrong, format!("{introducer}: {bound}"));
             }
             // A charge is told by the decision after it; what a caller got, by the world, which saw it.
-            EngineEvent::Quota { .. } | EngineEvent::Released { .. } | EngineEvent::CallerGone { .. } => {
+            EngineEvent::Quota { .. }
+            | EngineEvent::Released { .. }
+            | EngineEvent::UnavailableRefused { .. }
+            | EngineEvent::CallerGone { .. } => {
                 self.grown(at);
             }
         }
@@ -176,7 +185,8 @@ impl Story {
             FaultKind::Disk { node, .. }
             | FaultKind::Clock { node, .. }
             | FaultKind::StallHandler { node, .. }
-            | FaultKind::SlowProcessor { node, .. } => *node,
+            | FaultKind::SlowProcessor { node, .. }
+            | FaultKind::Store { node, .. } => *node,
         };
         let name = label.rsplit_once(", ").map_or(&*label, |(name, _)| name);
         self.words(at, node, Mark::Fault, format!("fault {what}: {name}"));
