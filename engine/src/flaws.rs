@@ -75,6 +75,12 @@ flaws! {
     QuotaNotUndone "quota-not-undone" "B-R25" "A failed batch keeps what its admissions were charged.";
     RelayedLimitDelegated "relayed-message-limit-delegated" "B-R28" "The message limit of application traffic is left to its namespace although a relay brought it.";
     RejectionChargesQuota "rejection-charges-quota" "000, Receiver state machine" "Replays, forks and stale transactions are charged to their origin's quota.";
+    BadRecordFailsTheStore "bad-record-fails-the-store" "B-R18" "While one record does not restore, every stream is refused as unavailable.";
+    LostRecordBeginsAnew "lost-record-begins-anew" "B-R16" "A marker without its record means nothing, and the stream begins again from first.";
+    UndecodableRecordDiscarded "undecodable-record-discarded" "B-R20" "A record that does not decode is treated as absent, and is overwritten.";
+    MisfiledRecordServed "misfiled-record-served" "B-R34" "A whole record is believed, whatever name it is filed under.";
+    ListingErrorSkipped "listing-error-skipped" "B-R33" "An open that cannot list the directory goes on with what it saw, which is nothing.";
+    VanishedRootRecreated "vanished-root-recreated" "B-R33" "A write that finds the store's directory gone makes a new one and goes on.";
 }
 
 /// A set of flaws in an engine's configuration: never global, `Copy`, and of size zero without the feature `flaws`.

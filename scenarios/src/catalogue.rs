@@ -31,6 +31,7 @@ catalogue! {
     "crash-mid-batch" "lane-interleaving" "skewed-clocks"
     "origin-flood" "connection-rotation" "newcomer-after-rotation" "quota-burst" "replay-storm" "two-allocators"
     "sender-table-full"
+    "retirement" "bad-records" "operator-clear" "hard-cutover"
 }
 
 /// A plan that comes with the command.

@@ -35,7 +35,7 @@ const WRONG_MS: i64 = 700;
 const FAULTS: usize = 8;
 
 /// Kinds of faults, deaths and damages told apart.
-const KINDS: usize = 31;
+const KINDS: usize = 32;
 
 /// The place of a kind among all. A kind that is new has none, and this does not compile until it has, and until [`kind`]
 /// makes it.
@@ -45,6 +45,7 @@ fn place_of(kind: &FaultKind) -> usize {
         FaultKind::Crash { death: Death::Power, .. } => 1,
         FaultKind::StallHandler { .. } => 2,
         FaultKind::SlowProcessor { .. } => 3,
+        FaultKind::Store { .. } => 31,
         FaultKind::Disk { fault, .. } => match fault {
             DiskFault::Error => 4,
             DiskFault::NoSpace => 5,
@@ -141,6 +142,12 @@ fn kind(place: usize, dice: Dice) -> FaultKind {
         28 => clock(ClockFault::Freeze),
         29 => clock(ClockFault::Pause),
         30 => clock(ClockFault::BehindAtBoot { by_ms: ms.unsigned_abs() }),
+        31 => {
+            let (class, table) = (Class::ALL[usize::from(small % 4)], Table::Receiver);
+            let of = RecordOf { origin: to, destination: node, class, table };
+            let act = StoreAct::RemoveMarker { of };
+            FaultKind::Store { node, act, stopped_us: if both { 0 } else { large.into() } }
+        }
         _ => unreachable!("there are {KINDS} kinds"),
     }
 }

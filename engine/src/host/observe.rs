@@ -277,4 +277,28 @@ pub enum EngineEvent<'a> {
         /// Whose result nobody took.
         transition: TransitionNumber,
     },
+    /// A record joins the set U: its stream alone fails closed until an operator clears it. Reported once a record at each
+    /// open, before [`EngineEvent::Opened`].
+    Unrestorable {
+        /// Its name.
+        record: RecordName,
+        /// What is wrong with it, in kebab case.
+        reason: &'static str,
+        /// The table and the stream that its intact start spells; of another name, where it is misfiled.
+        spells: Option<(Table, &'a StreamKey)>,
+    },
+    /// The scan failed as a whole: nothing was restored, and the next open scans again. Counts as a persistence failure.
+    LoadFailed {
+        /// The typed error's name.
+        reason: &'static str,
+    },
+    /// A call is refused because its stream's record is in the set U. Reported before its transition.
+    UnavailableRefused {
+        /// The transition.
+        transition: TransitionNumber,
+        /// The record.
+        record: RecordName,
+        /// Calls refused for this reason since the open, this one included.
+        refused: u64,
+    },
 }

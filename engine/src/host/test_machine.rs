@@ -411,6 +411,9 @@ impl Machine for TestMachine {
             }
             EngineEvent::LinkLocal { transition, decision, .. } => Seen::LinkLocal(transition, decision),
             EngineEvent::Quota { transition, charge, .. } => Seen::Quota(transition, charge),
+            EngineEvent::Unrestorable { .. }
+            | EngineEvent::LoadFailed { .. }
+            | EngineEvent::UnavailableRefused { .. } => return,
             EngineEvent::TableUse { used } => {
                 let mut disk = self.locked();
                 disk.used = (used, disk.used.1 + 1);

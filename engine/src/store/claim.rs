@@ -12,6 +12,7 @@
 
 use super::OpenError;
 use super::name::FileName;
+use crate::flaws::{Flaw, Flaws};
 use crate::host::Host;
 use crate::host::disk::{DirectoryEntry, DiskError, DiskErrorKind, DiskPath, EntryKind, FileHandle};
 use crate::host::observe::RecordName;
@@ -57,8 +58,12 @@ impl Listing {
 ///
 /// # Errors
 /// [`OpenError`]; nothing is held then.
-pub(super) async fn claim(host: &Host, root: &DiskPath) -> Result<(FileHandle, Listing), OpenError> {
-    if let Some((lock, listing)) = take(host, root).await? {
+pub(super) async fn claim(
+    host: &Host,
+    root: &DiskPath,
+    flaws: Flaws,
+) -> Result<(FileHandle, Listing), OpenError> {
+    if let Some((lock, listing)) = take(host, root, flaws).await? {
         if listing.shows_a_birth() {
             return Ok((lock, listing));
         }
@@ -74,11 +79,15 @@ pub(super) async fn claim(host: &Host, root: &DiskPath) -> Result<(FileHandle, L
     }
     remove_empty_ancestors(host, root).await?;
     create_directories(host, root).await?;
-    take(host, root).await?.ok_or_else(|| OpenError::RootMissing { root: root.clone() })
+    take(host, root, flaws).await?.ok_or_else(|| OpenError::RootMissing { root: root.clone() })
 }
 
 /// The directory's lock, and then what it holds; `None` where it is not there.
-async fn take(host: &Host, root: &DiskPath) -> Result<Option<(FileHandle, Listing)>, OpenError> {
+async fn take(
+    host: &Host,
+    root: &DiskPath,
+    flaws: Flaws,
+) -> Result<Option<(FileHandle, Listing)>, OpenError> {
     let lock = match host.lock_directory(root).await {
         Ok(lock) => lock,
         Err(error) if error.kind == DiskErrorKind::NotFound => return Ok(None),
@@ -89,6 +98,7 @@ async fn take(host: &Host, root: &DiskPath) -> Result<Option<(FileHandle, Listin
     };
     match Listing::read(host, root).await {
         Ok(listing) => Ok(Some((lock, listing))),
+        Err(_) if flaws.has(Flaw::ListingErrorSkipped) => Ok(Some((lock, Listing::default()))),
         Err(error) => {
             host.close(lock);
             Err(error.into())
@@ -109,7 +119,7 @@ async fn remove_empty_ancestors(host: &Host, root: &DiskPath) -> Result<(), Disk
     Ok(())
 }
 
-async fn create_directories(host: &Host, root: &DiskPath) -> Result<(), DiskError> {
+pub(super) async fn create_directories(host: &Host, root: &DiskPath) -> Result<(), DiskError> {
     let mut path = DiskPath::root();
     for name in root.as_str().split('/').filter(|name| !name.is_empty()) {
         path = path.join(name);

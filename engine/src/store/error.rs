@@ -91,3 +91,17 @@ pub enum OpenError {
     #[error(transparent)]
     Disk(#[from] DiskError),
 }
+
+impl OpenError {
+    /// The name in kebab case.
+    #[must_use]
+    pub const fn id(&self) -> &'static str {
+        match self {
+            OpenError::Locked { .. } => "locked",
+            OpenError::BudgetLowered { .. } => "budget-lowered",
+            OpenError::BatchesExhausted { .. } => "batches-exhausted",
+            OpenError::RootMissing { .. } => "root-missing",
+            OpenError::Disk(_) => "disk",
+        }
+    }
+}

@@ -127,6 +127,19 @@ pub enum BadReason {
     Missing,
 }
 
+impl BadReason {
+    /// The name in kebab case.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            BadReason::Undecodable(_) => "undecodable",
+            BadReason::Unreadable(_) => "unreadable",
+            BadReason::Misfiled => "misfiled",
+            BadReason::Missing => "missing",
+        }
+    }
+}
+
 /// An open store. Owned by one writer; it gives no reads, because its owner holds everything in memory.
 #[derive(Debug)]
 pub struct FileStore {

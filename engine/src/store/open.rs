@@ -8,7 +8,7 @@ use super::claim::{Listing, claim};
 use super::name::{marker_path, record_name, record_path, temporary_path};
 use super::{BadReason, BadRecord, FileStore, OpenError, Scan, StoreConfig};
 use super::{StoreError, StoredRecord, frame};
-use crate::flaws::Flaw;
+use crate::flaws::{Flaw, Flaws};
 use crate::host::Host;
 use crate::host::disk::{DiskError, DiskErrorKind, DiskPath, EntryKind, FileHandle};
 use crate::host::observe::{BatchNumber, RecordName, Roles, Step};
@@ -49,7 +49,7 @@ impl FileStore {
         root: DiskPath,
         config: StoreConfig,
     ) -> Result<(FileStore, Scan), OpenError> {
-        let (lock, listing) = claim(host, &root).await?;
+        let (lock, listing) = claim(host, &root, config.flaws).await?;
         let mut store = FileStore::new(host, root, config, lock);
         match store.restore(listing).await {
             Ok(scan) => Ok((store, scan)),
@@ -174,6 +174,9 @@ impl FileStore {
     }
 
     fn sort(&mut self, name: RecordName, file: Found, listing: &mut Listing, restored: &mut Restored) {
+        if self.is_overlooked(&file) {
+            return;
+        }
         let bad = match file {
             Found::Whole { frame } => {
                 let generation = frame.header.generation;
@@ -195,6 +198,17 @@ impl FileStore {
         restored.scan.bad.push(bad);
     }
 
+    /// What a known-bad store does not see.
+    fn is_overlooked(&self, file: &Found) -> bool {
+        match file {
+            Found::Absent => self.flaws.has(Flaw::LostRecordBeginsAnew),
+            Found::Bad { reason: BadReason::Undecodable(_), .. } => {
+                self.flaws.has(Flaw::UndecodableRecordDiscarded)
+            }
+            Found::Whole { .. } | Found::Bad { .. } => false,
+        }
+    }
+
     /// One record's file. `kind` is `None` where the listing does not show it.
     async fn read(
         &self,
@@ -206,7 +220,7 @@ impl FileStore {
             _ => self.read_bytes(name).await,
         };
         let found = match bytes {
-            Ok(bytes) => judge(name, &bytes),
+            Ok(bytes) => judge(name, &bytes, self.flaws),
             // A link that leads nowhere is an entry that cannot be read; a file that is not there is no entry.
             Err(DiskErrorKind::NotFound) if kind != Some(EntryKind::Other) => Found::Absent,
             Err(kind) => Found::Bad { reason: BadReason::Unreadable(kind), storage_key: None },
@@ -295,9 +309,10 @@ impl FileStore {
 }
 
 /// Whether bytes are the record of this name. Only a whole record can be misfiled: damage is never taken for a move.
-fn judge(name: RecordName, bytes: &Bytes) -> Found {
+fn judge(name: RecordName, bytes: &Bytes, flaws: Flaws) -> Found {
+    let believed = |key: &str| record_name(key) == name || flaws.has(Flaw::MisfiledRecordServed);
     match frame::decode(bytes) {
-        Ok(frame) if record_name(&frame.record.storage_key) == name => Found::Whole { frame },
+        Ok(frame) if believed(&frame.record.storage_key) => Found::Whole { frame },
         Ok(frame) => Found::Bad { reason: BadReason::Misfiled, storage_key: Some(frame.record.storage_key) },
         Err(error) => Found::Bad {
             reason: BadReason::Undecodable(error),

@@ -5,6 +5,7 @@
 //! anew before the next batch is reported.
 
 use super::bounded::Bounded;
+use super::claim::create_directories;
 use super::{BatchError, FileStore, Put, Removal, StoreError, frame};
 use crate::flaws::Flaw;
 use crate::host::disk::{DiskError, DiskErrorKind, DiskPath};
@@ -57,6 +58,10 @@ impl FileStore {
             })
             .collect();
         let mut renamed = 0;
+        if self.flaws.has(Flaw::VanishedRootRecreated) {
+            // What comes of it is told by the operations that follow.
+            let _ = create_directories(&self.host, &self.root).await;
+        }
         match self.write_to_flush(batch, puts, removals, &paths, &mut renamed).await {
             Ok(()) => {
                 self.settle(batch, puts, removals);

@@ -13,7 +13,7 @@ use super::slots::{Charges, DEFAULT_SUCCESSORS, NoFreeSlot, Occupancy, SlotBound
 use super::spent::spent_by;
 use super::state_digest::StateDigest;
 use super::tables::{
-    Admitted, Arriving, Bounds, Counters, Decided, NotAdmitted, Retired, Tables, Unrestorable,
+    Admitted, Arriving, BadStream, Bounds, Counters, Decided, NotAdmitted, Retired, Tables, Unrestorable,
 };
 use super::verify::{Verified, stream_key};
 use super::waits::{Admission, Admitting, Judged, Reserving, Started};
@@ -22,7 +22,7 @@ use crate::commit::{GroupCommit, Staging};
 use crate::flaws::{Flaw, Flaws};
 use crate::host::Host;
 use crate::host::disk::DiskPath;
-use crate::host::observe::{EngineEvent, RecordName};
+use crate::host::observe::{Decision, EngineEvent, RecordName};
 use crate::identity::Did;
 use crate::identity::delegation::Signer;
 use crate::identity::signing::Crypto;
@@ -121,11 +121,18 @@ impl Streams {
             return Ok(Self { host: host.clone(), config, namespaces, occupancy, commit: None });
         };
         let flaws = config.flaws;
-        let (store, scan) = FileStore::open(host, root, StoreConfig { capacity_bytes, flaws }).await?;
+        let opened = FileStore::open(host, root, StoreConfig { capacity_bytes, flaws }).await;
+        let (store, scan) = opened.inspect_err(|error| {
+            host.observe(EngineEvent::LoadFailed { reason: error.id() });
+        })?;
         let scan = if flaws.has(Flaw::MemoryStoreAfterRestart) { Scan::default() } else { scan };
         let bounds = Bounds { capacity: config.capacity, slots: config.slots, lease_block: SEQUENCE_LEASE };
         let mut tables = Tables::new(bounds, config.quota.as_ref(), flaws);
-        let restored = tables.restore(scan);
+        let (restored, bad) = tables.restore(scan);
+        for BadStream { record, why, spells } in &bad {
+            let spells = spells.as_ref().map(|(table, stream)| (*table, stream));
+            host.observe(EngineEvent::Unrestorable { record: *record, reason: why.id(), spells });
+        }
         host.observe(EngineEvent::Opened {
             restored: u32::try_from(restored.len()).unwrap_or(u32::MAX),
             unrestorable: u32::try_from(tables.unrestorable().len()).unwrap_or(u32::MAX),
@@ -151,6 +158,7 @@ impl Streams {
         let stream = stream_key(self.config.network_id, origin, destination, class, self.config.flaws);
         let ticket = self.transact(|tables, staging| {
             let decided = tables.reserve(&stream, count, staging);
+            self.report_unavailable((decided.record, decided.decision), tables, staging);
             self.report(Table::Sender, &stream, &decided, staging);
             decided.result
         });
@@ -196,6 +204,9 @@ impl Streams {
             let admitted = tables.admit(&arriving, staging);
             record = admitted.record;
             self.report_bound(&admitted.result, staging);
+            if let Some(record) = admitted.record {
+                self.report_unavailable((record, admitted.decision), tables, staging);
+            }
             self.report_admitted(&stream, &admitted, staging);
             if let Some(used) = tables.changed_use() {
                 self.host.observe(EngineEvent::TableUse { used });
@@ -247,6 +258,18 @@ impl Streams {
                 spent: *spent,
                 staged: staging.batch(),
             });
+        }
+    }
+
+    fn report_unavailable(
+        &self,
+        (record, decision): (RecordName, Decision),
+        tables: &Tables,
+        staging: &Staging<'_, Tables>,
+    ) {
+        if (decision == Decision::Refused { reason: Refusal::UNAVAILABLE }) {
+            let (transition, refused) = (staging.transition(), tables.counters().unavailable_stream);
+            self.host.observe(EngineEvent::UnavailableRefused { transition, record, refused });
         }
     }
 

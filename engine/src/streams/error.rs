@@ -60,12 +60,15 @@ pub enum Refusal {
 }
 
 impl Refusal {
+    /// The id of [`Refusal::StreamUnavailable`].
+    pub const UNAVAILABLE: &'static str = "stream-unavailable";
+
     /// The name in kebab case.
     #[must_use]
     pub const fn id(&self) -> &'static str {
         match self {
             Refusal::StorageUnavailable => "storage-unavailable",
-            Refusal::StreamUnavailable { .. } => "stream-unavailable",
+            Refusal::StreamUnavailable { .. } => Self::UNAVAILABLE,
             Refusal::Quota(error) => error.id(),
             Refusal::StreamCapacityExceeded { .. } | Refusal::SenderTableFull { .. } => {
                 "stream-capacity-exceeded"

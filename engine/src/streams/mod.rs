@@ -29,5 +29,5 @@ pub use engine::{Arrival, SEQUENCE_LEASE, STREAM_CAPACITY, Storage, Streams, Str
 pub use error::{AdmitError, OpenError, Refusal, ReserveError};
 pub use spent::{RELAY_INBOX_MAX_MS, spent};
 pub use state_digest::StateDigest;
-pub use tables::{Counters, RefusedByBound, SWEPT_AT_A_TIME, TableUse, Unrestorable};
+pub use tables::{BadStream, Counters, RefusedByBound, SWEPT_AT_A_TIME, TableUse, Unrestorable};
 pub use waits::{Admitting, Reservation, Reserving};

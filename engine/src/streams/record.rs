@@ -16,6 +16,9 @@ use std::sync::Arc;
 /// How every storage key begins. Of the seed's length, so that its sizes hold.
 pub const STORAGE_KEY_PREFIX: &str = "groundhog:transaction-replay:streams";
 
+/// What earlier builds filed one snapshot of all streams under. It is not converted (seed 000, Stream and transcript).
+pub const SHARED_SNAPSHOT_KEY: &str = "groundhog:transaction-replay";
+
 /// Deliveries in relay custody, for the whole store (seed 000, Receiver streams by connection slot).
 pub const CUSTODY_MAX_ENTRIES: usize = 64;
 
@@ -127,6 +130,9 @@ pub enum RecordError {
     /// They do not decode, or not whole.
     #[error("the bytes do not decode whole")]
     Undecodable,
+    /// They are the record of a build that did not charge streams to anybody (seed 000, Hard cutover).
+    #[error("the record is of an older build, without a charge: nothing tells when its stream is spent")]
+    WithoutCharge,
     /// The window is not one.
     #[error(transparent)]
     InvalidWindow(#[from] InvalidWindow),
@@ -171,7 +177,13 @@ mod instant {
 /// # Errors
 /// [`RecordError`].
 pub fn decode(value: &[u8]) -> Result<Stored, RecordError> {
-    let (layout, rest) = postcard::take_from_bytes::<Layout>(value).map_err(|_| RecordError::Undecodable)?;
+    let Ok((layout, rest)) = postcard::take_from_bytes::<Layout>(value) else {
+        return Err(if is_without_charge(value) {
+            RecordError::WithoutCharge
+        } else {
+            RecordError::Undecodable
+        });
+    };
     if !rest.is_empty() {
         return Err(RecordError::Undecodable);
     }
@@ -184,6 +196,24 @@ pub fn decode(value: &[u8]) -> Result<Stored, RecordError> {
             }
             Ok(Stored::Receiver { key, window, custody, introducer, spent })
         }
+    }
+}
+
+/// Whether this is, whole, the receiver record of a build before streams were charged: key and window, with custody or not.
+fn is_without_charge(value: &[u8]) -> bool {
+    #[derive(Deserialize)]
+    enum Older {
+        #[expect(dead_code, reason = "it stands for a place in the order of variants")]
+        Sender(StreamKey, Sequence),
+        #[expect(dead_code, reason = "what it holds is not looked at")]
+        Receiver(StreamKey, Box<LayoutWindow>),
+    }
+    match postcard::take_from_bytes::<Older>(value) {
+        Ok((Older::Receiver(..), rest)) => {
+            let custody = postcard::take_from_bytes::<Vec<CustodyEntry>>(rest);
+            rest.is_empty() || custody.is_ok_and(|(_, rest)| rest.is_empty())
+        }
+        _ => false,
     }
 }
 
@@ -265,6 +295,24 @@ pub fn storage_key(table: Table, key: &StreamKey) -> Arc<str> {
         text.push(char::from(HEX[usize::from(byte & 15)]));
     }
     text.into()
+}
+
+/// The table and the stream that a storage key spells; `None` where it is not one of a stream's record.
+#[must_use]
+pub fn parse_storage_key(text: &str) -> Option<(Table, StreamKey)> {
+    let rest = text.strip_prefix(STORAGE_KEY_PREFIX)?;
+    let (table, digits) = [(Table::Sender, ":sender:"), (Table::Receiver, ":receiver:")]
+        .into_iter()
+        .find_map(|(table, word)| Some((table, rest.strip_prefix(word)?)))?;
+    let pairs = digits.as_bytes().chunks_exact(2);
+    if !pairs.remainder().is_empty() {
+        return None;
+    }
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    let encoded = pairs.map(byte).collect::<Option<Vec<u8>>>()?;
+    let (key, rest) = postcard::take_from_bytes::<StreamKey>(&encoded).ok()?;
+    // Only what is spelled as it would be written is believed.
+    (rest.is_empty() && *storage_key(table, &key) == *text).then_some((table, key))
 }
 
 #[cfg(test)]

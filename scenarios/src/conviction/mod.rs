@@ -19,10 +19,6 @@ pub const fn scenario_of(flaw: Flaw) -> &'static str {
         Flaw::OneStreamForAllClasses | Flaw::ClassSpreadOverChannels | Flaw::LaneWindow64 => {
             "lane-interleaving"
         }
-        Flaw::KeyedByDelegatee
-        | Flaw::RecordRemovedBeforeMarker
-        | Flaw::NeverRetired
-        | Flaw::RetiredTooEarly => "skewed-clocks",
         Flaw::BoundPerTableOnly
         | Flaw::InboxAndSelfMerged
         | Flaw::PoolTotalNotEnforced
@@ -33,6 +29,14 @@ pub const fn scenario_of(flaw: Flaw) -> &'static str {
         | Flaw::QuotaNotUndone
         | Flaw::RelayedLimitDelegated
         | Flaw::RejectionChargesQuota => "quota-burst",
+        Flaw::KeyedByDelegatee => "skewed-clocks",
+        Flaw::RecordRemovedBeforeMarker | Flaw::NeverRetired | Flaw::RetiredTooEarly => "retirement",
+        Flaw::BadRecordFailsTheStore
+        | Flaw::LostRecordBeginsAnew
+        | Flaw::UndecodableRecordDiscarded
+        | Flaw::MisfiledRecordServed
+        | Flaw::ListingErrorSkipped
+        | Flaw::VanishedRootRecreated => "bad-records",
         _ => "crash-mid-batch",
     }
 }

@@ -5,15 +5,19 @@
 
 use super::lifespan::{Lifespans, spent};
 use super::names::{DigestKey, Names};
+use super::store_acts::StoreActs;
 use super::{Law, Setting, View};
-use crate::ledger::event::Event;
+use crate::ledger::event::{Event, Transaction};
 use crate::outcome::Violation;
-use crate::units::{NodeId, SimTime};
+use crate::units::{FaultId, NodeId, SimTime};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// The limit that is counted, not broken.
 pub const CLOCK_EXCURSION: &str = "clock-excursion";
+
+/// The limit that is counted for each dispatch more of a stream that an operator cleared.
+pub const CLEARED_RECEIVER: &str = "cleared-receiver";
 
 /// See the module.
 pub struct AtMostOnce {
@@ -23,6 +27,12 @@ pub struct AtMostOnce {
     /// What arrived after a reading at which it was spent, by a clock that is before that again.
     excursions: FxHashSet<(DigestKey, NodeId)>,
     excused: u64,
+    acts: StoreActs,
+    /// Acts so far that let a stream begin again.
+    clears: Vec<FaultId>,
+    /// Dispatches beyond the first.
+    again: FxHashMap<(DigestKey, NodeId), usize>,
+    cleared: u64,
 }
 
 impl AtMostOnce {
@@ -41,12 +51,28 @@ impl AtMostOnce {
             clocks: Lifespans::default(),
             excursions: FxHashSet::default(),
             excused: 0,
+            acts: StoreActs::of(setting),
+            clears: Vec::new(),
+            again: FxHashMap::default(),
+            cleared: 0,
         }
     }
 }
 
+impl AtMostOnce {
+    /// Whether an operator's clear of the stream allows one dispatch more.
+    fn is_cleared(&mut self, dispatch: (DigestKey, NodeId), transaction: &Transaction) -> bool {
+        let again = self.again.entry(dispatch).or_default();
+        *again += 1;
+        let forgotten = |act: &&FaultId| {
+            self.acts.get(**act).is_some_and(|touch| touch.forgets_receiver(dispatch.1, &transaction.stream))
+        };
+        self.clears.iter().filter(forgotten).count() >= *again
+    }
+}
+
 impl Law for AtMostOnce {
-    law_identity!(Outcome reads Arrived, Dispatched);
+    law_identity!(Outcome reads FaultBegan, Arrived, Dispatched);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, broken: &mut Vec<Violation>) {
         let (node, transaction) = match event {
@@ -58,6 +84,10 @@ impl Law for AtMostOnce {
                 }
                 return;
             }
+            Event::FaultBegan { fault } => {
+                self.clears.extend(self.acts.get(*fault).filter(|touch| touch.act.forgets()).map(|_| *fault));
+                return;
+            }
             Event::Dispatched { node, transaction, .. } => (node, transaction),
             _ => return,
         };
@@ -65,6 +95,10 @@ impl Law for AtMostOnce {
         if let Some(before) = self.dispatched.insert(dispatch, at) {
             if self.excursions.contains(&dispatch) {
                 self.excused += 1;
+                return;
+            }
+            if self.is_cleared(dispatch, transaction) {
+                self.cleared += 1;
                 return;
             }
             let saw = format!(
@@ -78,6 +112,9 @@ impl Law for AtMostOnce {
     fn limits(&self, into: &mut BTreeMap<&'static str, u64>) {
         if self.excused > 0 {
             *into.entry(CLOCK_EXCURSION).or_default() += self.excused;
+        }
+        if self.cleared > 0 {
+            *into.entry(CLEARED_RECEIVER).or_default() += self.cleared;
         }
     }
 
@@ -111,6 +148,35 @@ mod tests {
         assert_eq!(again_after(&[4_000, 3_000]), (1, 0), "never past it");
         assert_eq!(again_after(&[4_001]), (1, 0), "past it still: nothing may be dispatched");
         assert_eq!(again_after(&[]), (1, 0));
+    }
+
+    #[test]
+    fn each_clear_of_its_stream_allows_one_dispatch_more() {
+        use crate::plan::{Fault, FaultKind, RecordOf, StoreAct, When};
+        use groundhog_engine::streams::key::Table;
+        let of = |origin| RecordOf {
+            origin: NodeId(origin),
+            destination: NodeId(3),
+            class: Class::Application,
+            table: Table::Receiver,
+        };
+        let cases = [
+            (StoreAct::Clear { of: of(1) }, 1, 0),
+            (StoreAct::RemoveStore, 1, 0),
+            (StoreAct::Clear { of: of(1) }, 2, 1),
+            (StoreAct::Clear { of: of(2) }, 1, 1),
+            (StoreAct::RemoveRecord { of: of(1) }, 1, 1),
+        ];
+        for (act, again, breaks) in cases {
+            let mut plan = Ledger::plan();
+            let (kind, id) = (FaultKind::Store { node: NodeId(3), act, stopped_us: 1 }, FaultId(7));
+            plan.faults.push(Fault { id, at: When::Time { us: 0 }, until_us: None, kind });
+            let mut ledger = Ledger::over(AtMostOnce::new(&Ledger::setting_of(plan)));
+            ledger.dispatched(3, &transaction(1, 3, 41, 7));
+            ledger.event(&Event::FaultBegan { fault: id });
+            (0..again).for_each(|_| ledger.dispatched(3, &transaction(1, 3, 41, 7)));
+            assert_eq!(ledger.finish().len(), breaks, "{act:?} {again}");
+        }
     }
 
     #[test]

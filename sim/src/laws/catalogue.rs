@@ -4,6 +4,8 @@
 
 use super::at_most_once::AtMostOnce;
 use super::available::Available;
+use super::bad_records::BadRecords;
+use super::bad_records_told::BadRecordsTold;
 use super::conservation::Conservation;
 use super::delivered::Delivered;
 use super::excuses::Excused;
@@ -76,6 +78,7 @@ pub const LAWS: &[Entry] = &[
     law!(RelayUnchanged, Outcome),
     law!(StoreBounds, Outcome),
     law!(Markers, Outcome),
+    law!(BadRecords, Outcome),
     law!(NoPanic, Outcome),
     law!(NoThread, Outcome),
     law!(Release, Mechanism),
@@ -86,6 +89,7 @@ pub const LAWS: &[Entry] = &[
     law!(UndoDigest, Mechanism),
     law!(Lease, Mechanism),
     law!(Quota, Mechanism),
+    law!(BadRecordsTold, Mechanism),
 ];
 
 /// The law of this id.
@@ -134,6 +138,12 @@ pub const fn convicted_by(flaw: Flaw) -> (&'static str, Option<&'static str>) {
         | Flaw::QuotaNotUndone
         | Flaw::RelayedLimitDelegated
         | Flaw::RejectionChargesQuota => (OriginRate::ID, Some(Quota::ID)),
+        Flaw::BadRecordFailsTheStore => (BadRecords::ID, Some(BadRecordsTold::ID)),
+        Flaw::LostRecordBeginsAnew
+        | Flaw::UndecodableRecordDiscarded
+        | Flaw::MisfiledRecordServed
+        | Flaw::VanishedRootRecreated => (BadRecords::ID, None),
+        Flaw::ListingErrorSkipped => (Verdict::ID, None),
     }
 }
 

@@ -9,14 +9,17 @@ use super::{Law, Setting, View};
 use crate::ledger::event::{Event, LossCause};
 use crate::ledger::fates::{Ending, Fates};
 use crate::outcome::Violation;
-use crate::plan::{Act, FaultKind, Plan};
+use crate::plan::{Act, FaultKind, Plan, StoreAct};
 use crate::units::{MessageId, NodeId, SimTime};
-use groundhog_engine::streams::key::Class;
+use groundhog_engine::streams::key::{Class, Table};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The limit that stands for honest delegations that a wrong clock made look expired or unborn.
 pub const EXPIRED_BY_CLOCK: &str = "expired-by-clock";
+
+/// The limit that stands for what a cleared sender's stream signs below its receiver's window.
+pub const CLEARED_SENDER: &str = "cleared-sender";
 
 /// A batch that failed at the last moment takes what gathers on top of it along until it is undone: some disk operations.
 const SETTLING_NS: u64 = 10_000_000;
@@ -37,6 +40,11 @@ pub struct Delivered {
     relayed: BTreeSet<(NodeId, NodeId, Class)>,
     wrong_clocks: BTreeSet<NodeId>,
     expired_by_clock: u64,
+    /// Streams whose sender's record an act of the plan takes away.
+    cleared: BTreeSet<(NodeId, NodeId, Class)>,
+    /// Nodes whose sender's records go with their store, and whether that goes from under them.
+    removed: BTreeMap<NodeId, bool>,
+    cleared_senders: u64,
 }
 
 impl Delivered {
@@ -70,6 +78,9 @@ impl Delivered {
             relayed: relayed.collect(),
             wrong_clocks: stepped.chain(off.map(|node| node.id)).collect(),
             expired_by_clock: 0,
+            cleared: cleared_senders(plan),
+            removed: removed_stores(plan),
+            cleared_senders: 0,
             plan: Arc::clone(plan),
         }
     }
@@ -103,6 +114,13 @@ impl Delivered {
         match cause {
             LossCause::CallerGone | LossCause::Refused | LossCause::LaneFull => true,
             LossCause::LinkLoss => self.loses_always(from, to),
+            LossCause::Verdict if self.cleared.contains(&ends) || self.removed.contains_key(&from) => {
+                self.cleared_senders += 1;
+                true
+            }
+            LossCause::FailedBatch if [from, to].iter().any(|node| self.removed.get(node) == Some(&true)) => {
+                true
+            }
             LossCause::Verdict => self.relayed.contains(&(from, to, class)),
             LossCause::FailedBatch => self.plan.profile.disk_capacity_bytes > 0,
             LossCause::Unverified if self.outlived.contains(&message) => true,
@@ -113,6 +131,24 @@ impl Delivered {
             _ => false,
         }
     }
+}
+
+fn cleared_senders(plan: &Plan) -> BTreeSet<(NodeId, NodeId, Class)> {
+    let clears = plan.faults.iter().filter_map(|fault| match &fault.kind {
+        FaultKind::Store { act: StoreAct::Clear { of }, .. } if of.table == Table::Sender => Some(of),
+        _ => None,
+    });
+    clears.map(|of| (of.origin, of.destination, of.class)).collect()
+}
+
+fn removed_stores(plan: &Plan) -> BTreeMap<NodeId, bool> {
+    let mut removed = BTreeMap::new();
+    for fault in &plan.faults {
+        if let FaultKind::Store { node, act: StoreAct::RemoveStore, stopped_us } = fault.kind {
+            *removed.entry(node).or_default() |= stopped_us == 0;
+        }
+    }
+    removed
 }
 
 impl Law for Delivered {
@@ -147,6 +183,9 @@ impl Law for Delivered {
     fn limits(&self, into: &mut BTreeMap<&'static str, u64>) {
         if self.expired_by_clock > 0 {
             *into.entry(EXPIRED_BY_CLOCK).or_default() += self.expired_by_clock;
+        }
+        if self.cleared_senders > 0 {
+            *into.entry(CLEARED_SENDER).or_default() += self.cleared_senders;
         }
     }
 

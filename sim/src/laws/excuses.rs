@@ -4,12 +4,14 @@
 //! node that it touches, from then on; never by what an engine says, never by an empty store, and never by a power
 //! failure alone.
 
+use super::store_acts::Routes;
 use super::{Law, LawKind, Names, Setting, View};
 use crate::ledger::event::Event;
 use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
-use crate::plan::{Act, DiskFault, DiskOperation, FaultKind, Plan};
+use crate::plan::{Act, DiskFault, DiskOperation, FaultKind, Plan, StoreAct};
 use crate::units::{FaultId, NodeId, SimTime};
+use groundhog_engine::streams::key::{Class, Table};
 use std::collections::BTreeMap;
 
 /// A kind of act that licenses something.
@@ -23,6 +25,12 @@ pub enum Licence {
     PutBack,
     /// Reads, listings or opens that fail: from then on records of the node may be unreadable to a life that opens.
     FailedRead,
+    /// A record that somebody damaged, moved or took away: its stream is unavailable.
+    RecordTouched,
+    /// A sender's record that an operator cleared, or that went with its store: the stream's sequences begin again.
+    SenderCleared,
+    /// The store's directory, removed from under a node that runs.
+    StoreRemoved,
 }
 
 /// One known limit: which law it excuses, under which act, and what it means.
@@ -69,13 +77,14 @@ pub const LIMITS: &[Limit] = &[
             "commit/release",
             "commit/order",
             "streams/delivered",
+            "streams/bad-records",
         ],
     },
     Limit {
         id: "unreadable-record",
         means: "A record that could not be read at open fails closed: its stream is unavailable until the next life.",
         licence: Some(Licence::FailedRead),
-        laws: &["streams/available", "streams/delivered"],
+        laws: &["streams/available", "streams/delivered", "streams/bad-records"],
     },
     Limit {
         id: "two-allocators",
@@ -125,46 +134,106 @@ pub const LIMITS: &[Limit] = &[
         licence: None,
         laws: &["streams/conservation"],
     },
+    Limit {
+        id: "unavailable-stream",
+        means: "A stream whose record was damaged, moved or taken away fails closed until an operator clears it.",
+        licence: Some(Licence::RecordTouched),
+        laws: &["streams/available"],
+    },
+    Limit {
+        id: super::at_most_once::CLEARED_RECEIVER,
+        means: "A receiver's stream that was cleared begins again: what has not expired may be admitted once more.",
+        licence: None,
+        laws: &["streams/at-most-once"],
+    },
+    Limit {
+        id: super::delivered::CLEARED_SENDER,
+        means: "A sender's stream that was cleared begins again at sequence 0: what it signs is stale, then a fork, and lost, until past the receiver's window.",
+        licence: Some(Licence::SenderCleared),
+        laws: &["streams/one-digest", "streams/honest", "streams/delivered"],
+    },
+    Limit {
+        id: "store-removed",
+        means: "A store that is removed under a running node can no longer show what refusals were computed from; every write fails until the node restarts.",
+        licence: Some(Licence::StoreRemoved),
+        laws: &[
+            "streams/refusal-true",
+            "streams/delivered",
+            "commit/release",
+            "streams/lease",
+            "commit/undo-digest",
+        ],
+    },
 ];
+
+/// Origin, destination and class.
+type Route = (NodeId, NodeId, Class);
+
+/// What one act touches.
+#[derive(Clone, Copy, Debug)]
+struct Touched {
+    node: NodeId,
+    /// The one stream that it touches; `None` for every stream of the node.
+    stream: Option<Route>,
+    licence: Licence,
+}
 
 /// The acts of one plan that license something, and which of them have begun.
 #[derive(Debug)]
 struct Licences {
     names: Names,
-    acts: BTreeMap<FaultId, (NodeId, Licence)>,
-    begun: Vec<(NodeId, Licence, SimTime)>,
+    routes: Routes,
+    acts: BTreeMap<FaultId, Vec<Touched>>,
+    begun: Vec<(Touched, SimTime)>,
 }
 
 impl Licences {
     /// The acts of a plan that excuse a law from anything.
-    fn of(plan: &Plan, names: Names, law: &str) -> Self {
-        let excuses = |licence: &Licence| {
-            LIMITS.iter().any(|limit| limit.licence == Some(*licence) && limit.laws.contains(&law))
+    fn of(setting: &Setting, law: &str) -> Self {
+        let excuses = |touched: &Touched| {
+            LIMITS.iter().any(|limit| limit.licence == Some(touched.licence) && limit.laws.contains(&law))
         };
-        let acts = plan.faults.iter().filter_map(|fault| {
-            let (node, licence) = licence_of(&fault.kind)?;
-            excuses(&licence).then_some((fault.id, (node, licence)))
+        let acts = setting.plan.faults.iter().filter_map(|fault| {
+            let touched: Vec<Touched> = touched_by(&fault.kind).into_iter().filter(excuses).collect();
+            (!touched.is_empty()).then_some((fault.id, touched))
         });
-        Self { names, acts: acts.collect(), begun: put_back(plan, law) }
+        let acts: BTreeMap<_, _> = acts.collect();
+        let begun = put_back(&setting.plan, law);
+        let routes =
+            if acts.is_empty() && begun.is_empty() { Routes::default() } else { Routes::of(setting) };
+        Self { names: setting.names.clone(), routes, acts, begun }
     }
 
-    /// The limit that a violation counts as, if an act touched the node where it was seen, or the origin of the
-    /// transaction that showed it.
-    fn limit_of(&self, violation: &Violation, event: Option<&Event<'_>>) -> Option<&'static str> {
-        let stream = match event {
-            Some(
-                Event::Exposed { transaction, .. }
-                | Event::Arrived { transaction, .. }
-                | Event::Answered { transaction, .. }
-                | Event::Dispatched { transaction, .. },
-            ) => Some(&transaction.stream),
+    /// The stream that an event is about.
+    fn route(&self, event: &Event<'_>) -> Option<Route> {
+        match event {
+            Event::Exposed { transaction, .. }
+            | Event::Arrived { transaction, .. }
+            | Event::Answered { transaction, .. }
+            | Event::Dispatched { transaction, .. } => {
+                let stream = &transaction.stream;
+                let (origin, destination) = (&stream.origin, &stream.destination);
+                Some((self.names.node(origin)?, self.names.node(destination)?, stream.class))
+            }
+            Event::ReserveAnswered { message, .. } => self.routes.get(*message),
             _ => None,
+        }
+    }
+
+    /// The limit that a violation counts as, if an act touched the stream that showed it, or, where the act touched every
+    /// stream of a node, the node where it was seen or the origin of the transaction that showed it.
+    fn limit_of(&self, violation: &Violation, event: Option<&Event<'_>>) -> Option<&'static str> {
+        let route = event.and_then(|event| self.route(event));
+        let is_touched = |touched: &Touched| match touched.stream {
+            Some(stream) => route == Some(stream),
+            None => {
+                violation.node == Some(touched.node)
+                    || route.is_some_and(|(origin, ..)| origin == touched.node)
+            }
         };
-        let origin = stream.and_then(|stream| self.names.node(&stream.origin));
-        let touched = |node: NodeId| violation.node == Some(node) || origin == Some(node);
         LIMITS.iter().find_map(|limit| {
-            let licensed = |(node, licence, since): &(NodeId, Licence, SimTime)| {
-                limit.licence == Some(*licence) && touched(*node) && *since <= violation.at
+            let licensed = |(touched, since): &(Touched, SimTime)| {
+                limit.licence == Some(touched.licence) && is_touched(touched) && *since <= violation.at
             };
             (limit.laws.contains(&violation.law) && self.begun.iter().any(licensed)).then_some(limit.id)
         })
@@ -185,7 +254,7 @@ impl Excused {
     /// The law as a run of this setting checks it: itself, where nothing in the plan could excuse it.
     #[must_use]
     pub fn over(law: Box<dyn Law>, setting: &Setting) -> Box<dyn Law> {
-        let licences = Licences::of(&setting.plan, setting.names.clone(), law.id());
+        let licences = Licences::of(setting, law.id());
         let ceilings = setting.plan.limits.clone();
         if licences.acts.is_empty() && licences.begun.is_empty() && ceilings.is_empty() {
             return law;
@@ -223,9 +292,8 @@ impl Law for Excused {
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
         if let Event::FaultBegan { fault } = event {
-            if let Some((node, licence)) = self.licences.acts.get(fault) {
-                self.licences.begun.push((*node, *licence, at));
-            }
+            let touched = self.licences.acts.get(fault).into_iter().flatten();
+            self.licences.begun.extend(touched.map(|touched| (*touched, at)));
             if !self.law.reads().holds(EventKind::FaultBegan) {
                 return;
             }
@@ -258,29 +326,49 @@ impl Law for Excused {
 }
 
 /// Acts of the plan that put an earlier copy of a disk back: each licenses something from its time on.
-fn put_back(plan: &Plan, law: &str) -> Vec<(NodeId, Licence, SimTime)> {
+fn put_back(plan: &Plan, law: &str) -> Vec<(Touched, SimTime)> {
     let excuses = |limit: &Limit| limit.licence == Some(Licence::PutBack) && limit.laws.contains(&law);
     if !LIMITS.iter().any(excuses) {
         return Vec::new();
     }
     let acts = plan.actions.iter().filter(|action| matches!(action.act, Act::PutBack(_)));
-    acts.map(|action| (action.node, Licence::PutBack, SimTime::from_us(action.at_us))).collect()
+    let touched = |node| Touched { node, stream: None, licence: Licence::PutBack };
+    acts.map(|action| (touched(action.node), SimTime::from_us(action.at_us))).collect()
 }
 
-fn licence_of(kind: &FaultKind) -> Option<(NodeId, Licence)> {
+fn touched_by(kind: &FaultKind) -> Vec<Touched> {
+    let all = |node, licence| vec![Touched { node, stream: None, licence }];
     match kind {
-        FaultKind::Disk { node, fault, operations, .. } => {
-            let licence = match fault {
-                DiskFault::LyingFlush => Licence::LyingFlush,
-                DiskFault::BadSector | DiskFault::FlippedBit => Licence::Damage,
-                DiskFault::Error | DiskFault::Stuck { fails: true } if reads(operations) => {
-                    Licence::FailedRead
-                }
-                _ => return None,
-            };
-            Some((*node, licence))
+        FaultKind::Disk { node, fault, operations, .. } => match fault {
+            DiskFault::LyingFlush => all(*node, Licence::LyingFlush),
+            DiskFault::BadSector | DiskFault::FlippedBit => all(*node, Licence::Damage),
+            DiskFault::Error | DiskFault::Stuck { fails: true } if reads(operations) => {
+                all(*node, Licence::FailedRead)
+            }
+            _ => Vec::new(),
+        },
+        FaultKind::Store { node, act, stopped_us } => store_act(*node, act, *stopped_us == 0),
+        _ => Vec::new(),
+    }
+}
+
+fn store_act(node: NodeId, act: &StoreAct, while_it_runs: bool) -> Vec<Touched> {
+    let of_each = |licence: fn(Table) -> Option<Licence>| {
+        let touched = act.records().into_iter().filter_map(|of| {
+            let stream = Some((of.origin, of.destination, of.class));
+            Some(Touched { node, stream, licence: licence(of.table)? })
+        });
+        touched.collect()
+    };
+    match act {
+        StoreAct::Clear { .. } => of_each(|table| (table == Table::Sender).then_some(Licence::SenderCleared)),
+        StoreAct::RemoveStore => {
+            let removed = while_it_runs.then_some(Licence::StoreRemoved);
+            let licences = [Some(Licence::SenderCleared), removed].into_iter().flatten();
+            licences.map(|licence| Touched { node, stream: None, licence }).collect()
         }
-        _ => None,
+        StoreAct::RemoveMarker { .. } | StoreAct::LowerBudget { .. } | StoreAct::SharedSnapshot => Vec::new(),
+        _ => of_each(|_| Some(Licence::RecordTouched)),
     }
 }
 
@@ -347,6 +435,22 @@ mod tests {
             (1, licensed),
             "beyond its ceiling"
         );
+    }
+
+    #[test]
+    fn a_cleared_stream_excuses_itself_and_no_other() {
+        use crate::plan::RecordOf;
+        let of = |class, table| RecordOf { origin: NodeId(1), destination: NodeId(3), class, table };
+        let clear = |of| FaultKind::Store { node: NodeId(1), act: StoreAct::Clear { of }, stopped_us: 1 };
+        let licensed = BTreeMap::from([("cleared-sender", 1)]);
+        let own = clear(of(Class::Application, Table::Sender));
+        assert_eq!(signed_twice(own, true, None), (0, licensed.clone()));
+        let other_class = clear(of(Class::E2e, Table::Sender));
+        assert_eq!(signed_twice(other_class, true, None), (1, BTreeMap::new()));
+        let removed =
+            |node| FaultKind::Store { node: NodeId(node), act: StoreAct::RemoveStore, stopped_us: 1 };
+        assert_eq!(signed_twice(removed(1), true, None), (0, licensed));
+        assert_eq!(signed_twice(removed(3), true, None), (1, BTreeMap::new()), "another node's store");
     }
 
     #[test]

@@ -8,6 +8,7 @@
 use super::lifespan::Lifespans;
 use super::names::DigestKey;
 use super::per_node::PerNode;
+use super::store_acts::StoreActs;
 use super::{Law, RecordImage, Setting, View};
 use crate::ledger::event::{Answer, Event};
 use crate::outcome::Violation;
@@ -61,6 +62,7 @@ impl Node {
 pub struct Markers {
     nodes: PerNode<Node>,
     lifespans: Lifespans,
+    acts: StoreActs,
 }
 
 impl Markers {
@@ -72,8 +74,8 @@ impl Markers {
 
     /// A checker for one run.
     #[must_use]
-    pub fn new(_setting: &Setting) -> Self {
-        Self { nodes: PerNode::default(), lifespans: Lifespans::default() }
+    pub fn new(setting: &Setting) -> Self {
+        Self { nodes: PerNode::default(), lifespans: Lifespans::default(), acts: StoreActs::of(setting) }
     }
 
     /// An open has marked every record and flushed the directory before it is ready.
@@ -119,7 +121,7 @@ fn is_whole(view: &dyn View, node: NodeId, record: RecordName) -> bool {
 }
 
 impl Law for Markers {
-    law_identity!(Outcome reads Booted, Ready, PowerLost, DiskAnswered, Arrived, Answered);
+    law_identity!(Outcome reads FaultBegan, Booted, Ready, PowerLost, DiskAnswered, Arrived, Answered);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
         match event {
@@ -139,6 +141,12 @@ impl Law for Markers {
             Event::DiskAnswered { node, error: Some(_), .. } => {
                 let state = self.nodes.at(*node);
                 state.error_at = Some(state.epoch);
+            }
+            // What somebody did to a record or its marker is not the engine's to answer for.
+            Event::FaultBegan { fault } => {
+                if let Some(touch) = self.acts.get(*fault) {
+                    self.nodes.at(touch.node).told.extend(touch.records.iter().map(|(name, ..)| *name));
+                }
             }
             // From here to readiness errors are those of the open.
             Event::Booted { node, .. } => self.nodes.at(*node).error_at = None,

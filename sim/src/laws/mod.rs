@@ -36,6 +36,8 @@ macro_rules! law_identity {
 
 pub mod at_most_once;
 pub mod available;
+pub mod bad_records;
+pub mod bad_records_told;
 pub mod catalogue;
 pub mod conservation;
 pub mod delivered;
@@ -64,6 +66,7 @@ pub mod relay_unchanged;
 pub mod release;
 pub mod slots;
 pub mod stalled_class;
+pub mod store_acts;
 pub mod store_bounds;
 pub mod two_batches;
 pub mod undo;

@@ -25,6 +25,12 @@ impl Names {
         self.0.get(did).copied()
     }
 
+    /// The account of a node.
+    #[must_use]
+    pub fn did(&self, node: NodeId) -> Option<Did> {
+        self.0.iter().find(|(_, of)| **of == node).map(|(did, _)| *did)
+    }
+
     /// A stream in words.
     #[must_use]
     pub fn stream(&self, stream: &StreamKey) -> String {

@@ -9,10 +9,11 @@ use super::lifespan::spent;
 use super::names::{DigestKey, Names};
 use super::per_node::PerNode;
 use super::reading::{RecordNames, RecordReader, RecordValue, ReferenceWindow};
+use super::store_acts::StoreActs;
 use super::{Law, RecordImage, Setting, View};
 use crate::ledger::event::{Answer, Event, Transaction};
 use crate::outcome::Violation;
-use crate::units::{NodeId, SimTime};
+use crate::units::{FaultId, NodeId, SimTime};
 use groundhog_engine::host::observe::RecordName;
 use groundhog_engine::streams::key::{StreamKey, Table};
 use groundhog_engine::streams::window::VerdictKind;
@@ -46,6 +47,7 @@ pub struct OldOrNew {
     arrived: FxHashSet<u64>,
     failed: FxHashMap<u64, NodeId>,
     landed: u64,
+    acts: StoreActs,
 }
 
 impl OldOrNew {
@@ -65,6 +67,7 @@ impl OldOrNew {
             arrived: FxHashSet::default(),
             failed: FxHashMap::default(),
             landed: 0,
+            acts: StoreActs::of(setting),
         }
     }
 
@@ -79,6 +82,16 @@ impl OldOrNew {
             window.observe(transaction.sequence.0, DigestKey::word(&transaction.digest));
             *told = spent(transaction).max(*told);
         }
+    }
+
+    /// Somebody laid hands on records: what was told of them is owed by nobody any more.
+    fn touched(&mut self, fault: FaultId) {
+        let Some(touch) = self.acts.get(fault).filter(|touch| touch.changes_records()) else { return };
+        let told = &mut self.nodes.at(touch.node).records;
+        if touch.is_of_all() {
+            told.clear();
+        }
+        touch.records.iter().for_each(|(name, ..)| _ = told.swap_remove(name));
     }
 
     fn exposed(&mut self, node: NodeId, transaction: &Transaction) {
@@ -144,10 +157,11 @@ impl OldOrNew {
 }
 
 impl Law for OldOrNew {
-    law_identity!(Outcome reads Exposed, Arrived, Answered, Booted);
+    law_identity!(Outcome reads FaultBegan, Exposed, Arrived, Answered, Booted);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
         match event {
+            Event::FaultBegan { fault } => self.touched(*fault),
             Event::Exposed { node, transaction, .. } => self.exposed(*node, transaction),
             Event::Arrived { node, wall, transaction, .. } => {
                 let latest = &mut self.nodes.at(*node).latest;

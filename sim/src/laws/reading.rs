@@ -143,6 +143,18 @@ impl RecordReader {
     /// The engine's own codec and names.
     pub const ENGINE: Self = Self { name: engine_name, read: engine_read };
 
+    /// Whether the image is a whole record of this name.
+    #[must_use]
+    pub fn is_in_place(&self, name: RecordName, image: &RecordImage) -> bool {
+        self.image(image).is_some_and(|read| {
+            let table = match read.value {
+                RecordValue::Sender(_) => Table::Sender,
+                RecordValue::Receiver(_) => Table::Receiver,
+            };
+            (self.name)(table, &read.stream) == name
+        })
+    }
+
     /// The content of a record's image; `None` where there is no whole one.
     #[must_use]
     pub fn image(&self, image: &RecordImage) -> Option<ReadRecord> {

@@ -58,7 +58,9 @@ impl Slots {
             ("the node itself", of(Introducer::Own), self_share.into()),
         ];
         let (what, charged, bound) = bounds.into_iter().find(|(_, charged, bound)| charged > bound)?;
-        Some(format!("{node} admitted a new stream, and {what} has {charged} that are not spent: {bound} is its bound"))
+        Some(format!(
+            "{node} admitted a new stream, and {what} has {charged} that are not spent: {bound} is its bound"
+        ))
     }
 
     fn of_event(&mut self, node: NodeId, event: &Event<'_>) -> Option<String> {
@@ -70,7 +72,9 @@ impl Slots {
                 None => "a free slot has none".to_owned(),
                 Some(other) => format!("{other}, which is free, has at most {most}"),
             };
-            return Some(format!("{node} put its connection to {peer} on {slot} with {charged} streams, and {other}"));
+            return Some(format!(
+                "{node} put its connection to {peer} on {slot} with {charged} streams, and {other}"
+            ));
         }
         let refused = self.nodes.at(node).event(event);
         if let Some(refused) = refused {

@@ -4,6 +4,7 @@
 use super::lifespan::Lifespans;
 use super::per_node::PerNode;
 use super::reading::{RecordReader, RecordValue};
+use super::store_acts::StoreActs;
 use super::{Law, Setting, StoreUse, View};
 use crate::ledger::event::{Answer, Event};
 use crate::outcome::Violation;
@@ -22,6 +23,7 @@ pub struct StoreBounds {
     /// Records when the node was last ready, each with whether it may be retired one day; `None` while it is not.
     at_ready: PerNode<Option<Vec<(RecordName, bool)>>>,
     lifespans: Lifespans,
+    acts: StoreActs,
 }
 
 impl StoreBounds {
@@ -41,6 +43,7 @@ impl StoreBounds {
             reader: setting.reader,
             at_ready: PerNode::default(),
             lifespans: Lifespans::default(),
+            acts: StoreActs::of(setting),
         }
     }
 
@@ -80,7 +83,7 @@ impl StoreBounds {
 }
 
 impl Law for StoreBounds {
-    law_identity!(Outcome reads Ready, Died, PowerLost, Arrived, Answered);
+    law_identity!(Outcome reads FaultBegan, Ready, Died, PowerLost, Arrived, Answered);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
         match event {
@@ -88,6 +91,11 @@ impl Law for StoreBounds {
                 *self.at_ready.at(*node) = None;
                 self.look(at, *node, view, broken);
                 *self.at_ready.at(*node) = Some(self.records(*node, view));
+            }
+            Event::FaultBegan { fault } => {
+                if let Some(touch) = self.acts.get(*fault) {
+                    *self.at_ready.at(touch.node) = None;
+                }
             }
             // A death may take what was not durable; what it leaves behind is the matter of the other laws.
             Event::Died { node, .. } | Event::PowerLost { node, .. } => *self.at_ready.at(*node) = None,

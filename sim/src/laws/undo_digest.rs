@@ -5,6 +5,7 @@
 //! longer be seen, that failure is not judged.
 
 use super::per_node::PerNode;
+use super::reading::RecordReader;
 use super::reference_quota::ReferenceQuota;
 use super::{Law, RecordImage, Setting, View};
 use crate::ledger::event::Event;
@@ -31,6 +32,7 @@ struct Node {
 pub struct UndoDigest {
     nodes: PerNode<Node>,
     limits: Option<Quota>,
+    reader: Option<RecordReader>,
 }
 
 impl UndoDigest {
@@ -43,7 +45,7 @@ impl UndoDigest {
     /// A checker for one run.
     #[must_use]
     pub fn new(setting: &Setting) -> Self {
-        Self { nodes: PerNode::default(), limits: setting.plan.engines.quota }
+        Self { nodes: PerNode::default(), limits: setting.plan.engines.quota, reader: Some(setting.reader) }
     }
 
     fn reads_now(&self) -> EventMask {
@@ -60,7 +62,12 @@ impl UndoDigest {
         let state = self.nodes.at(node);
         *state = Node::default();
         for (record, _) in view.visible_records(node) {
-            if let RecordImage::Whole { generation, .. } = view.visible_image(node, record) {
+            let image = view.visible_image(node, record);
+            // What is filed under a name that is not its own is in no table.
+            if self.reader.is_some_and(|reader| !reader.is_in_place(record, &image)) {
+                continue;
+            }
+            if let RecordImage::Whole { generation, .. } = image {
                 state.durable.insert(record, generation);
             }
         }

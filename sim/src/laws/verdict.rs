@@ -96,8 +96,9 @@ struct Mismatch {
 }
 
 impl Stream {
-    fn begin(life: Life, image: &RecordImage, reader: RecordReader) -> Self {
-        let read = reader.image(image);
+    fn begin(life: Life, image: &RecordImage, of: &StreamKey, reader: RecordReader) -> Self {
+        // What is filed under the name of another stream is not this stream's window.
+        let read = reader.image(image).filter(|read| read.stream == *of);
         let spent = read.as_ref().and_then(|read| read.spent).unwrap_or_default();
         let window = match read.map(|read| read.value) {
             Some(RecordValue::Receiver(window)) => Some(window),
@@ -282,7 +283,7 @@ impl Verdict {
         let latest = *latest;
         let reader = self.reader;
         let (records, stream) = (&mut self.records, &transaction.stream);
-        let mut begin = || Stream::begin(life, &view.visible_image(node, records.of(stream)), reader);
+        let mut begin = || Stream::begin(life, &view.visible_image(node, records.of(stream)), stream, reader);
         let state = self.streams.entry(*stream).or_insert_with(&mut begin);
         if state.life != life {
             *state = begin();

@@ -54,6 +54,7 @@ impl Known {
             kind,
             FaultKind::Clock { fault: ClockFault::Step { .. } | ClockFault::BehindAtBoot { .. }, .. }
                 | FaultKind::Disk { fault: DiskFault::WriteBack, .. }
+                | FaultKind::Store { .. }
         );
         let takes_down = if let FaultKind::Crash { node, .. } = kind { Some(*node) } else { None };
         Self { label: words::fault_label(kind), kind: words::fault_kind(kind), takes_down, instant }

@@ -316,6 +316,21 @@ fn encode_engine(event: &EngineEvent<'_>, out: &mut Encoder<'_>) {
                 .into_iter()
                 .for_each(|count| out.number(u64::from(count)));
         }
+        EngineEvent::Unrestorable { record, reason, spells } => {
+            out.record(record);
+            out.text(reason);
+            out.flag(spells.is_some());
+            if let Some((table, stream)) = spells {
+                out.byte(table as u8);
+                out.stream(stream);
+            }
+        }
+        EngineEvent::LoadFailed { reason } => out.text(reason),
+        EngineEvent::UnavailableRefused { transition, record, refused } => {
+            out.number(transition.0);
+            out.record(record);
+            out.number(refused);
+        }
     }
 }
 

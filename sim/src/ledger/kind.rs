@@ -73,6 +73,9 @@ kinds! {
     EngineLinkLocal = 42, "link-local";
     EngineQuota = 43, "quota";
     EngineTableUse = 44, "table-use";
+    EngineUnrestorable = 60, "unrestorable";
+    EngineLoadFailed = 61, "load-failed";
+    EngineUnavailableRefused = 62, "unavailable";
 }
 
 /// How many numbers a kind may have: every kind's number is below this.
@@ -126,6 +129,9 @@ impl EventKind {
                 EngineEvent::LinkLocal { .. } => Self::EngineLinkLocal,
                 EngineEvent::Quota { .. } => Self::EngineQuota,
                 EngineEvent::TableUse { .. } => Self::EngineTableUse,
+                EngineEvent::Unrestorable { .. } => Self::EngineUnrestorable,
+                EngineEvent::LoadFailed { .. } => Self::EngineLoadFailed,
+                EngineEvent::UnavailableRefused { .. } => Self::EngineUnavailableRefused,
             },
         }
     }

@@ -174,7 +174,17 @@ impl Engine {
                 self.transitions.insert(transition, stream);
             }
             EngineEvent::Quota { stream, .. } => found.extend(named(stream, account_of)),
-            EngineEvent::Opened { .. } | EngineEvent::BoundMet { .. } | EngineEvent::TableUse { .. } => {}
+            EngineEvent::Unrestorable { record, spells, .. } => {
+                let Some((_, stream)) = spells else { return };
+                let Some(stream) = named(stream, account_of) else { return };
+                found.push(stream);
+                self.records.entry(record).or_insert(stream);
+            }
+            EngineEvent::UnavailableRefused { record, .. } => found.extend(self.records.get(&record)),
+            EngineEvent::Opened { .. }
+            | EngineEvent::LoadFailed { .. }
+            | EngineEvent::BoundMet { .. }
+            | EngineEvent::TableUse { .. } => {}
         }
     }
 }

@@ -253,6 +253,16 @@ impl Timeline {
                 write!(out, "{streams} streams, {fullest_slot} of one slot, {pool} of the pool, ")?;
                 write!(out, "{inbox} of the inbox, {own} of its own")
             }
+            EngineEvent::Unrestorable { record, reason, spells } => {
+                write!(out, "record {record} is {reason}")?;
+                let Some((table, stream)) = spells else { return Ok(()) };
+                write!(out, ", of {table:?} ")?;
+                self.stream(out, stream)
+            }
+            EngineEvent::LoadFailed { reason } => write!(out, "the store does not open: {reason}"),
+            EngineEvent::UnavailableRefused { transition, refused, .. } => {
+                write!(out, "{} refused, {refused} since the open", transition.0)
+            }
             EngineEvent::LinkLocal { transition, stream, decision } => {
                 write!(out, "{} by its link ", transition.0)?;
                 self.stream(out, stream)?;

@@ -1,6 +1,7 @@
 //! Faults in words, for shading a plot and for a timeline.
 
-use crate::plan::{ClockFault, Death, DiskFault, FaultKind, LinkFault, Survivors};
+use crate::plan::{ClockFault, Death, DiskFault, FaultKind, LinkFault, RecordOf, Survivors};
+use groundhog_engine::streams::key::Table;
 
 /// The kind of a fault, as counted: `power-failure`, `failed-flush`.
 #[must_use]
@@ -37,6 +38,7 @@ pub const fn fault_kind(kind: &FaultKind) -> &'static str {
         },
         FaultKind::StallHandler { .. } => "stalled-handler",
         FaultKind::SlowProcessor { .. } => "slow-processor",
+        FaultKind::Store { act, .. } => act.id(),
     }
 }
 
@@ -62,6 +64,16 @@ pub fn kebab(variant: impl std::fmt::Debug) -> String {
     words
 }
 
+/// A record in words: `node 1->node 3/control sender`.
+#[must_use]
+pub fn record_label(of: &RecordOf) -> String {
+    let table = match of.table {
+        Table::Sender => "sender",
+        Table::Receiver => "receiver",
+    };
+    format!("{}->{}/{} {table}", of.origin, of.destination, of.class)
+}
+
 /// A fault and its subject in words: `power failure, node 3`.
 #[must_use]
 pub fn fault_label(kind: &FaultKind) -> String {
@@ -71,6 +83,10 @@ pub fn fault_label(kind: &FaultKind) -> String {
             format!("{words}, {node}, keeping {} of {of} changes", kept.len())
         }
         FaultKind::Crash { node, .. } | FaultKind::Clock { node, .. } => format!("{words}, {node}"),
+        FaultKind::Store { node, act, .. } => match act.records().first() {
+            None => format!("{words}, {node}"),
+            Some(of) => format!("{words} {}, {node}", record_label(of)),
+        },
         FaultKind::SlowProcessor { node, factor } => format!("{words} x{factor}, {node}"),
         FaultKind::StallHandler { node, class } => format!("{words}, {node} {class}"),
         FaultKind::Disk { node, fault, .. } => match fault {

@@ -242,6 +242,16 @@ impl Plan {
                 | FaultKind::Clock { node, .. }
                 | FaultKind::StallHandler { node, .. }
                 | FaultKind::SlowProcessor { node, .. } => self.node_exists(*node, place)?,
+                FaultKind::Store { node, act, .. } => {
+                    self.node_exists(*node, place)?;
+                    for of in act.records() {
+                        self.node_exists(of.origin, place)?;
+                        self.node_exists(of.destination, place)?;
+                        ensure(of.holder() == *node, place, || {
+                            format!("{node} does not hold that record, {} does", of.holder())
+                        })?;
+                    }
+                }
             }
             if let FaultKind::SlowProcessor { factor, .. }
             | FaultKind::Disk { fault: DiskFault::Slow { factor }, .. } = &fault.kind

@@ -1,5 +1,6 @@
 //! Faults: when each begins, what it does, when it ends.
 
+use super::store_act::StoreAct;
 use crate::units::{FaultId, Life, NodeId};
 use groundhog_engine::streams::key::{Class, Table};
 use serde::{Deserialize, Serialize};
@@ -177,6 +178,16 @@ pub enum FaultKind {
         node: NodeId,
         /// How many times slower, at least 2.
         factor: u32,
+    },
+    /// Somebody, or something, lays hands on the node's store.
+    Store {
+        /// Whose store.
+        node: NodeId,
+        /// What is done.
+        act: StoreAct,
+        /// How long the node is stopped for it, in microseconds; 0 where it happens while the node runs. A node that is
+        /// down already boots when it would.
+        stopped_us: u64,
     },
 }
 

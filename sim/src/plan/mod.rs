@@ -12,6 +12,7 @@ mod generate;
 mod profile;
 mod scenario;
 mod slots;
+mod store_act;
 pub mod swarm;
 mod text;
 pub mod yardstick;
@@ -27,6 +28,7 @@ pub use generate::{generate, generate_swarm};
 pub use profile::{Costs, Crypto, DiskLatency, DiskProfile, Profile};
 pub use scenario::{Defaults, Key, KeySource, Scenario, Sections};
 pub use slots::Slots;
+pub use store_act::{RecordOf, StoreAct};
 
 use crate::units::NodeId;
 use groundhog_engine::streams::quota::{LaneQuota, QuotaConfig, ZeroLimit};

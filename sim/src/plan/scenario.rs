@@ -394,6 +394,43 @@ sections! {
         /// Backups of a sending node's disk that are put back.
         put_backs = 0, COUNT;
     }
+    /// Acts of an operator on stores, and their damage at rest. Each strikes another node; its stream goes on after it.
+    StoreActs store {
+        /// Records removed, whose markers stay.
+        records_removed = 0, COUNT;
+        /// Markers removed, whose records stay.
+        markers_removed = 0, COUNT;
+        /// Records that take the name of another.
+        records_renamed = 0, COUNT;
+        /// Records that take their own name in upper case.
+        upper_case = 0, COUNT;
+        /// Pairs of records that change places.
+        records_swapped = 0, COUNT;
+        /// Records cut short.
+        records_truncated = 0, COUNT;
+        /// Records with a flipped bit.
+        bits_flipped = 0, COUNT;
+        /// Records with a sector that cannot be read.
+        unreadable = 0, COUNT;
+        /// Stores whose directory cannot be listed by the next opens.
+        unlisted = 0, COUNT;
+        /// Stores whose directory is removed while their node runs, and some time before it restarts.
+        roots_removed = 0, COUNT;
+        /// Stores opened with a budget below what they hold.
+        budgets_lowered = 0, COUNT;
+        /// Stores removed while their node is stopped.
+        stores_removed = 0, COUNT;
+        /// Receivers' streams that an operator clears.
+        cleared_receivers = 0, COUNT;
+        /// Senders' streams that an operator clears.
+        cleared_senders = 0, COUNT;
+        /// Receivers' records of a build that did not charge streams.
+        without_charge = 0, COUNT;
+        /// Snapshots of all streams, of an older build.
+        shared_snapshots = 0, COUNT;
+        /// How long a node is stopped for it, in microseconds.
+        stopped_us = 20_000, 1..=3_600_000_000;
+    }
 }
 
 /// One scenario.

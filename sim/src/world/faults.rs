@@ -10,7 +10,7 @@ use super::survival::survives;
 use super::timeline::Due;
 use crate::draw::{Draws, Purpose};
 use crate::ledger::event::Event;
-use crate::plan::{DiskFault, DiskOperation, Fault, FaultKind, Phase, Plan, When};
+use crate::plan::{DiskFault, DiskOperation, Fault, FaultKind, Phase, Plan, StoreAct, When};
 use crate::units::{FaultId, Life, NodeId, SimTime};
 use groundhog_engine::host::observe::{Roles, Step};
 use groundhog_engine::streams::key::{Class, Table};
@@ -344,11 +344,19 @@ impl World {
             return;
         }
         self.faults.turn_on(index);
-        self.record(&Event::FaultBegan { fault: fault.id });
+        if let FaultKind::Store { act, .. } = &fault.kind {
+            self.act_on_store(index);
+            if !matches!(act, StoreAct::LowerBudget { .. }) {
+                return;
+            }
+        } else {
+            self.record(&Event::FaultBegan { fault: fault.id });
+        }
         let until = SimTime::from_us(fault.until_us.unwrap_or(plan.quiesce_us).min(plan.quiesce_us));
         let due = Due::FaultEnd { index: u32::try_from(index).expect("a plan holds fewer than 2^32 faults") };
         match &fault.kind {
             FaultKind::Crash { .. } => unreachable!("handled above"),
+            FaultKind::Store { .. } => {}
             FaultKind::Disk { node, fault: disk, operations, skip, count } => {
                 self.faults.disks[node.index()].push(DiskFaultOn {
                     index,
@@ -406,6 +414,7 @@ impl World {
                 }
             }
             FaultKind::SlowProcessor { node, .. } => self.node(*node).processor.end_slow(fault.id),
+            FaultKind::Store { node, act, .. } => self.end_store_act(*node, act),
         }
         self.record(&Event::FaultEnded { fault: fault.id });
     }

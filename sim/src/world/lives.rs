@@ -54,6 +54,8 @@ pub struct NodeState {
     pub(super) during: Option<(Step, BatchNumber, Roles)>,
     /// Whether transitions have gathered in a batch that nobody has begun to write.
     pub(super) gathering: bool,
+    /// The budget that its store is opened with, where that was lowered.
+    pub(super) budget_bytes: Option<u64>,
     /// The crash of the plan that the node is down for, by its place.
     pub(super) down_for: Option<usize>,
     /// Messages that the sending tasks of this life have taken and not sent.
@@ -78,6 +80,7 @@ impl NodeState {
             next_operation: 0,
             during: None,
             gathering: false,
+            budget_bytes: None,
             down_for: None,
             in_hand: IndexSet::default(),
             frames_in_hand: IndexMap::default(),
@@ -196,7 +199,13 @@ impl World {
     }
 
     /// The life ends; `survival` says what is left of it.
-    fn end_life(&mut self, death: Death, fault: Option<FaultId>, down_us: u64, mut survival: Survival) {
+    pub(super) fn end_life(
+        &mut self,
+        death: Death,
+        fault: Option<FaultId>,
+        down_us: u64,
+        mut survival: Survival,
+    ) {
         let (node, life) = (survival.node, survival.life);
         let state = self.node(node);
         assert!(state.status != Status::Down && state.life == life, "only a life can end");

@@ -24,6 +24,7 @@ mod receiving;
 mod reconnect;
 mod signalling;
 mod slots;
+mod store_acts;
 mod survival;
 mod tasks;
 mod timeline;

@@ -59,7 +59,11 @@ impl View for DiskView<'_> {
     }
 
     fn visible_image(&self, node: NodeId, record: RecordName) -> RecordImage {
-        image_of(self.disk(node).visible(&record_path(self.root, record)))
+        let path = record_path(self.root, record);
+        if self.disk(node).visible_found(&path) == Found::Torn {
+            return RecordImage::Torn;
+        }
+        image_of(self.disk(node).visible(&path))
     }
 
     fn visible_records(&self, node: NodeId) -> Vec<(RecordName, bool)> {

@@ -87,6 +87,9 @@ impl Tables {
         arriving: &Arriving<'_>,
         staging: &mut Staging<'_, Self>,
     ) -> Admitted {
+        if let Some((record, refusal)) = self.all_unavailable(Table::Receiver, arriving.stream) {
+            return Admitted::of(refused_by(record, refusal), None);
+        }
         if arriving.now > arriving.spent {
             return Admitted::of(self.refuse_spent(arriving), None);
         }

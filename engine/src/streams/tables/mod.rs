@@ -12,7 +12,7 @@ mod usage;
 
 pub(super) use admit::{Admitted, Arriving, NotAdmitted};
 pub(super) use reserve::NotReserved;
-pub use restore::Unrestorable;
+pub use restore::{BadStream, Unrestorable};
 pub(super) use sweep::Retired;
 pub use sweep::SWEPT_AT_A_TIME;
 pub use usage::TableUse;
@@ -186,6 +186,16 @@ impl Tables {
             counters: Counters::default(),
             changes: 1,
         }
+    }
+
+    /// A refusal that the known-bad engine gives to every stream as soon as one record does not restore.
+    fn all_unavailable(&mut self, table: Table, stream: &StreamKey) -> Option<(RecordName, Refusal)> {
+        if !self.flaws.has(Flaw::BadRecordFailsTheStore) || self.unrestorable.is_empty() {
+            return None;
+        }
+        self.counters.unavailable_stream += 1;
+        let record = Filed::new(table, stream).key.name;
+        Some((record, Refusal::StreamUnavailable { stream: *stream, record }))
     }
 
     /// What a new stream is filed under, unless its record is in the set U.

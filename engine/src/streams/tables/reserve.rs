@@ -28,6 +28,9 @@ impl Tables {
         if self.flaws.has(Flaw::LeaseWrittenAfterExposure) {
             staging.release_early();
         }
+        if let Some((record, refusal)) = self.all_unavailable(Table::Sender, stream) {
+            return refused(record, refusal.id(), Err(NotReserved::Refused(refusal)));
+        }
         let Some(sender) = self.senders.get_mut(stream) else {
             return self.reserve_first(stream, count, staging);
         };

@@ -5,7 +5,8 @@ use crate::flaws::Flaw;
 use crate::host::observe::{BatchNumber, RecordName};
 use crate::reserve::Counter;
 use crate::store::{BadReason, Record, Scan, StoredRecord};
-use crate::streams::record::{self, Introducer, Stored};
+use crate::streams::key::{StreamKey, Table};
+use crate::streams::record::{self, Introducer, RecordError, Stored};
 use crate::streams::slots::SlotIndex;
 
 /// Why a record is in the set U (seed 000, Bad records).
@@ -20,24 +21,70 @@ pub enum Unrestorable {
     /// It is the record of another stream.
     #[error("misfiled: the record of another stream")]
     Misfiled,
+    /// It is what earlier builds kept of all streams together. It is not converted.
+    #[error("one snapshot of all streams, of an older build: it is not converted")]
+    SharedSnapshot,
+}
+
+impl Unrestorable {
+    /// The name in kebab case.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Unrestorable::File(reason) => reason.id(),
+            Unrestorable::Value(RecordError::Undecodable | RecordError::CustodyTooLong { .. }) => {
+                "undecodable"
+            }
+            Unrestorable::Value(RecordError::WithoutCharge) => "without-charge",
+            Unrestorable::Value(RecordError::InvalidWindow(_)) => "invalid-window",
+            Unrestorable::Misfiled => "misfiled",
+            Unrestorable::SharedSnapshot => "shared-snapshot",
+        }
+    }
+}
+
+/// A record of the set U.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BadStream {
+    /// The name in whose place it lies.
+    pub record: RecordName,
+    /// What is wrong with it.
+    pub why: Unrestorable,
+    /// The table and the stream that its intact start spells; of another name, where it is misfiled.
+    pub spells: Option<(Table, StreamKey)>,
 }
 
 impl Tables {
     /// Takes in the scan; whom each stream is charged to, and when it is spent, stand in its record. Gives each restored
-    /// record with the batch that wrote it.
-    pub(in crate::streams) fn restore(&mut self, scan: Scan) -> Vec<(RecordKey, BatchNumber)> {
-        self.unrestorable.extend(scan.bad.into_iter().map(|bad| (bad.name, Unrestorable::File(bad.reason))));
+    /// record with the batch that wrote it, and each that does not restore.
+    pub(in crate::streams) fn restore(
+        &mut self,
+        scan: Scan,
+    ) -> (Vec<(RecordKey, BatchNumber)>, Vec<BadStream>) {
+        let mut bad: Vec<BadStream> = Vec::with_capacity(scan.bad.len());
+        let spells = |key: &str| record::parse_storage_key(key);
+        bad.extend(scan.bad.into_iter().map(|bad| BadStream {
+            record: bad.name,
+            why: Unrestorable::File(bad.reason),
+            spells: bad.storage_key.as_deref().and_then(spells),
+        }));
         let mut restored = Vec::with_capacity(scan.records.len());
         for StoredRecord { name, record, generation } in scan.records {
             match self.restore_record(name, &record) {
                 Ok(key) => restored.push((key, generation)),
-                Err(why) => {
-                    self.unrestorable.insert(name, why);
-                }
+                Err(why) if self.is_overlooked(why) => {}
+                Err(why) => bad.push(BadStream { record: name, why, spells: spells(&record.storage_key) }),
             }
         }
+        bad.sort_unstable_by_key(|bad| bad.record);
+        self.unrestorable = bad.iter().map(|bad| (bad.record, bad.why)).collect();
         self.counters.unrestorable_record = self.unrestorable.len() as u64;
-        restored
+        (restored, bad)
+    }
+
+    /// What a known-bad engine does not see.
+    fn is_overlooked(&self, why: Unrestorable) -> bool {
+        matches!(why, Unrestorable::Value(_)) && self.flaws.has(Flaw::UndecodableRecordDiscarded)
     }
 
     /// Whom a restored stream is charged to: whom its record names.
@@ -49,12 +96,16 @@ impl Tables {
     }
 
     fn restore_record(&mut self, name: RecordName, record: &Record) -> Result<RecordKey, Unrestorable> {
+        if *record.storage_key == *record::SHARED_SNAPSHOT_KEY {
+            return Err(Unrestorable::SharedSnapshot);
+        }
         let stored = record::decode(&record.value).map_err(Unrestorable::Value)?;
         let filed = Filed::new(stored.table(), stored.key());
-        if filed.key.name != name || filed.storage_key != record.storage_key {
+        let in_place = filed.key.name == name && filed.storage_key == record.storage_key;
+        let key = filed.key;
+        if !in_place && (!self.flaws.has(Flaw::MisfiledRecordServed) || self.holds(key)) {
             return Err(Unrestorable::Misfiled);
         }
-        let key = filed.key;
         match stored {
             Stored::Sender { leased, .. } => {
                 let counter = Counter::resume(leased.0);
@@ -66,5 +117,12 @@ impl Tables {
             }
         }
         Ok(key)
+    }
+
+    fn holds(&self, RecordKey { table, stream, .. }: RecordKey) -> bool {
+        match table {
+            Table::Sender => self.senders.contains_key(&stream),
+            Table::Receiver => self.receivers.contains_key(&stream),
+        }
     }
 }

@@ -133,7 +133,8 @@ fn touched(kind: &FaultKind) -> Vec<NodeId> {
         | FaultKind::Disk { node, .. }
         | FaultKind::Clock { node, .. }
         | FaultKind::StallHandler { node, .. }
-        | FaultKind::SlowProcessor { node, .. } => vec![*node],
+        | FaultKind::SlowProcessor { node, .. }
+        | FaultKind::Store { node, .. } => vec![*node],
         FaultKind::Link { from, to, .. } => vec![*from, *to],
     }
 }

@@ -2,9 +2,9 @@
 
 use super::{nth, time};
 use groundhog_engine::streams::key::Table;
-use groundhog_sim::ledger::words::death_kind;
+use groundhog_sim::ledger::words::{death_kind, record_label};
 use groundhog_sim::plan::{
-    ClockFault, DiskFault, DiskOperation, Fault, FaultKind, LinkFault, Phase, Plan, When,
+    ClockFault, DiskFault, DiskOperation, Fault, FaultKind, LinkFault, Phase, Plan, RecordOf, StoreAct, When,
 };
 use groundhog_sim::units::NodeId;
 
@@ -23,6 +23,13 @@ pub(super) fn sentence(plan: &Plan, fault: &Fault) -> String {
             // Both tell a moment, and last no time.
             format!("{what} {when}")
         }
+        FaultKind::Store { act: StoreAct::LowerBudget { .. }, .. } => {
+            format!("{what} {when}, until {}", time(fault.until_us.unwrap_or(plan.quiesce_us)))
+        }
+        FaultKind::Store { node, stopped_us, .. } => match stopped_us {
+            0 => format!("{what} {when}, while it runs"),
+            stopped => format!("{what} {when}, with {node} stopped for {}", time(*stopped)),
+        },
         _ => {
             let until_us = fault.until_us.unwrap_or(plan.quiesce_us);
             format!("{what} {when}, until {}", time(until_us))
@@ -64,6 +71,7 @@ const fn lasts(kind: &FaultKind) -> bool {
     !matches!(
         kind,
         FaultKind::Crash { .. }
+            | FaultKind::Store { .. }
             | FaultKind::Clock { fault: ClockFault::Step { .. } | ClockFault::BehindAtBoot { .. }, .. }
     )
 }
@@ -90,12 +98,42 @@ fn what(fault: &Fault) -> String {
                 format!("the wall clock of {node} is {by_ms} ms behind at its first boot after")
             }
         },
+        FaultKind::Store { node, act, .. } => store_act(*node, act),
         FaultKind::StallHandler { node, class } => {
             format!("the {class} handler of {node} finishes nothing")
         }
         FaultKind::SlowProcessor { node, factor } => {
             format!("the processors of {node} are {factor} times slower")
         }
+    }
+}
+
+/// An act on a store, as a sentence begins.
+fn store_act(node: NodeId, act: &StoreAct) -> String {
+    let record = |of: &RecordOf| format!("the record of {} at {node}", record_label(of));
+    match act {
+        StoreAct::RemoveRecord { of } => format!("{} is removed, and its marker stays,", record(of)),
+        StoreAct::RemoveMarker { of } => format!("the marker of {} is removed", record(of)),
+        StoreAct::Rename { of, to } => {
+            format!("{} takes the name of that of {}", record(of), record_label(to))
+        }
+        StoreAct::UpperCase { of } => format!("{} takes its name in upper case", record(of)),
+        StoreAct::Swap { of, with } => {
+            format!("{} changes places with that of {}", record(of), record_label(with))
+        }
+        StoreAct::Truncate { of, to_bytes } => format!("{} is cut to {to_bytes} bytes", record(of)),
+        StoreAct::FlipBit { of, bit } => format!("bit {bit} of {} is flipped", record(of)),
+        StoreAct::Unreadable { of, sector } => format!("sector {sector} of {} goes bad", record(of)),
+        StoreAct::RemoveStore => format!("the whole store of {node} is removed"),
+        StoreAct::LowerBudget { to_bytes } => {
+            format!(
+                "the budget of the store of {node} is lowered to {} bytes",
+                groundhog_reports::count(*to_bytes)
+            )
+        }
+        StoreAct::Clear { of } => format!("an operator clears {}", record(of)),
+        StoreAct::WithoutCharge { of } => format!("{} is of a build without charges", record(of)),
+        StoreAct::SharedSnapshot => format!("the store of {node} holds the shared snapshot of an old build"),
     }
 }
 

@@ -89,6 +89,13 @@ fn in_fault(fault: &mut Fault, visit: &mut dyn FnMut(&mut NodeId)) {
             visit(from);
             visit(to);
         }
+        FaultKind::Store { node, act, .. } => {
+            visit(node);
+            act.each_record(&mut |record| {
+                visit(&mut record.origin);
+                visit(&mut record.destination);
+            });
+        }
     }
 }
 

@@ -222,6 +222,7 @@ fn of_fault(fault: &mut Fault, visit: &mut Visit<'_>) {
         },
         FaultKind::StallHandler { .. } => {}
         FaultKind::SlowProcessor { factor, .. } => visit(factor, 2),
+        FaultKind::Store { stopped_us, .. } => visit(stopped_us, 1),
     }
 }
 

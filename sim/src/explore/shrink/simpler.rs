@@ -42,7 +42,11 @@ pub(super) fn kinds(search: &mut Search<'_>) -> Result<(), Over> {
         match &mut plan.actions[place].act {
             Act::Send(burst) => burst.via = None,
             Act::Replay { lane, .. } => *lane = None,
-            Act::RotateDelegatee | Act::Flood(_) | Act::Reconnect(_) | Act::Signalling(_) | Act::PutBack(_) => {}
+            Act::RotateDelegatee
+            | Act::Flood(_)
+            | Act::Reconnect(_)
+            | Act::Signalling(_)
+            | Act::PutBack(_) => {}
         }
         search.try_one(plan)?;
     }
@@ -88,7 +92,10 @@ fn faults(fault: &Fault) -> Vec<Fault> {
             kind(FaultKind::Link { from: *from, to: *to, one_way: false, fault: LinkFault::Partition });
             kind(FaultKind::Link { from: *from, to: *to, one_way: false, fault: *link });
         }
-        FaultKind::Clock { .. } | FaultKind::StallHandler { .. } | FaultKind::SlowProcessor { .. } => {}
+        FaultKind::Clock { .. }
+        | FaultKind::StallHandler { .. }
+        | FaultKind::SlowProcessor { .. }
+        | FaultKind::Store { .. } => {}
     }
     if fault.until_us.is_some() {
         found.push(Fault { until_us: None, ..fault.clone() });

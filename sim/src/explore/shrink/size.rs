@@ -103,7 +103,10 @@ fn fault_kinds(fault: &Fault) -> u64 {
         FaultKind::Link { one_way, fault, .. } => {
             u64::from(*one_way) + u64::from(!matches!(fault, LinkFault::Partition))
         }
-        FaultKind::Clock { .. } | FaultKind::StallHandler { .. } | FaultKind::SlowProcessor { .. } => 0,
+        FaultKind::Clock { .. }
+        | FaultKind::StallHandler { .. }
+        | FaultKind::SlowProcessor { .. }
+        | FaultKind::Store { .. } => 0,
     };
     kind + u64::from(fault.until_us.is_some()) + trigger(fault)
 }

@@ -4,14 +4,15 @@
 //! quiescence, and no two clocks part further than the tolerance.
 
 mod adversaries;
-mod flooders;
 mod clocks;
 mod crashes;
 mod disks;
+mod flooders;
 mod load;
 mod network;
 mod scenes;
 mod shape;
+mod store;
 #[cfg(test)]
 mod swarm_tests;
 #[cfg(test)]
@@ -161,6 +162,7 @@ fn with_levels(scenario: &Scenario, seed: u64, levels: impl FnOnce(&Scenario) ->
     crashes::draw(&mut draft);
     disks::draw(&mut draft);
     network::draw(&mut draft);
+    store::draw(&mut draft);
     let clocks = clocks::draw(&mut draft);
     finish(draft, engines, clocks)
 }

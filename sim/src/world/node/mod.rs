@@ -23,7 +23,7 @@ use groundhog_engine::host::Host;
 use groundhog_engine::host::disk::DiskPath;
 use groundhog_engine::identity::Did;
 use groundhog_engine::identity::signing::Crypto;
-use groundhog_engine::store::{self, frame};
+use groundhog_engine::store::frame;
 use groundhog_engine::streams::key::{Class, NetworkId};
 use groundhog_engine::streams::verify::Verifier;
 use groundhog_engine::streams::{OpenError, Storage, Streams, StreamsConfig};
@@ -78,11 +78,14 @@ pub const fn crypto_of(plan: &Plan) -> Crypto {
 impl World {
     fn streams_config(&self, node: NodeId) -> StreamsConfig {
         let engines = &self.plan.engines;
+        let budget_bytes = self.nodes[node.index()].budget_bytes;
         StreamsConfig {
             network_id: NetworkId(engines.network_id),
             account: self.nodes[node.index()].identity.did(),
             crypto: crypto_of(&self.plan),
-            storage: Storage::Authoritative { capacity_bytes: engines.store_budget_bytes },
+            storage: Storage::Authoritative {
+                capacity_bytes: budget_bytes.unwrap_or(engines.store_budget_bytes),
+            },
             capacity: engines.stream_capacity as usize,
             quota: engines.quota.map(|quota| quota.config().expect("a checked plan has no limit of zero")),
             slots: engines.slot_bounds(),
@@ -150,10 +153,6 @@ pub fn new_disk(plan: &Plan) -> Disk {
 fn open_reason(error: &OpenError) -> &'static str {
     match error {
         OpenError::Unscheduled(_) => "unscheduled",
-        OpenError::Store(store::OpenError::Locked { .. }) => "locked",
-        OpenError::Store(store::OpenError::BudgetLowered { .. }) => "budget-lowered",
-        OpenError::Store(store::OpenError::BatchesExhausted { .. }) => "batches-exhausted",
-        OpenError::Store(store::OpenError::RootMissing { .. }) => "root-missing",
-        OpenError::Store(store::OpenError::Disk(_)) => "disk",
+        OpenError::Store(error) => error.id(),
     }
 }

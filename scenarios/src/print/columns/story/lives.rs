@@ -131,6 +131,12 @@ impl Story {
                     .map_or_else(String::new, |of| format!(" n{} {}", of.origin.0, of.class));
                 self.words(at, node, Mark::Plain, format!("retires{stream}, batch {batch}"));
             }
+            EngineEvent::Unrestorable { record, reason, .. } => {
+                self.words(at, node, Mark::Wrong, format!("record {record} is {reason}"));
+            }
+            EngineEvent::LoadFailed { reason } => {
+                self.words(at, node, Mark::Wrong, format!("the store does not open: {reason}"));
+            }
             EngineEvent::BoundMet { introducer, bound, .. } => {
                 self.words(at, node, Mark::Wrong, format!("{introducer}: {bound}"));
             }
@@ -138,6 +144,7 @@ impl Story {
             EngineEvent::Quota { .. }
             | EngineEvent::TableUse { .. }
             | EngineEvent::Released { .. }
+            | EngineEvent::UnavailableRefused { .. }
             | EngineEvent::CallerGone { .. } => {
                 self.grown(at);
             }
@@ -179,7 +186,8 @@ impl Story {
             FaultKind::Disk { node, .. }
             | FaultKind::Clock { node, .. }
             | FaultKind::StallHandler { node, .. }
-            | FaultKind::SlowProcessor { node, .. } => *node,
+            | FaultKind::SlowProcessor { node, .. }
+            | FaultKind::Store { node, .. } => *node,
         };
         let name = label.rsplit_once(", ").map_or(&*label, |(name, _)| name);
         self.words(at, node, Mark::Fault, format!("fault {what}: {name}"));
