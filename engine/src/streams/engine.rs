@@ -16,8 +16,8 @@ use super::tables::{
     Admitted, Arriving, Bounds, Counters, Decided, NotAdmitted, Retired, Tables, Unrestorable,
 };
 use super::verify::{Verified, stream_key};
-use super::waits::{Admission, Admitting, Judged, Reserving, Started};
-use super::window::Verdict;
+use super::waits::{Admission, Admitting, Judged, Reserving, Started, Taking};
+use super::window::{Digest, Verdict};
 use crate::commit::{GroupCommit, Staging};
 use crate::flaws::{Flaw, Flaws};
 use crate::host::Host;
@@ -27,7 +27,7 @@ use crate::identity::Did;
 use crate::identity::delegation::Signer;
 use crate::identity::signing::Crypto;
 use crate::store::{self, FileStore, Scan, StoreConfig};
-use crate::units::WallMs;
+use crate::units::{Sequence, WallMs};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -102,7 +102,7 @@ pub struct Arrival<'a> {
 /// The streams of one node. Cheap to clone; the store is given up with the last clone.
 #[derive(Clone, Debug)]
 pub struct Streams {
-    host: Host,
+    pub(super) host: Host,
     config: StreamsConfig,
     namespaces: Arc<Namespaces>,
     occupancy: Occupancy,
@@ -182,8 +182,11 @@ impl Streams {
                 now: self.host.wall_now(),
                 monotonic: self.host.monotonic_now(),
             };
+            let before = tables.custody().len();
+            let expired = tables.expire_custody(arriving.now, staging);
             self.report_retired(&tables.sweep(&arriving, staging), staging);
             let admitted = tables.admit(&arriving, staging);
+            self.report_delivery(tables, (before, &expired), &arriving, &admitted, staging);
             record = admitted.record;
             self.report_bound(&admitted.result, staging);
             self.report_admitted(&stream, &admitted, staging);
@@ -192,7 +195,36 @@ impl Streams {
         Admitting { stream, sequence, record, state: Admission::Judged(ticket) }
     }
 
-    fn transact<T>(&self, run: impl FnOnce(&mut Tables, &mut Staging<'_, Tables>) -> T) -> Started<T> {
+    /// The application takes mail that was dispatched out of the relay inbox. It is handed over once that is durable: what
+    /// waits for this gets it, and nobody gets it again.
+    pub fn taken(&self, stream: &StreamKey, sequence: Sequence, digest: &Digest) -> Taking {
+        let ticket = self.transact(|tables, staging| {
+            let before = tables.custody().len();
+            let expired = tables.expire_custody(self.host.wall_now(), staging);
+            let decided = tables.take(stream, sequence, digest, staging);
+            self.report_taking(tables, (before, &expired), decided.result.as_ref().ok(), staging);
+            self.report(Table::Receiver, stream, &decided, staging);
+            decided.result
+        });
+        Taking { stream: *stream, sequence, ticket }
+    }
+
+    /// A drain pass of this node's relay inbox read this much of what was admitted before. Nothing leaves custody on its
+    /// word: the reading may come from a holder that a membership change has just named (seed 000, Receiver streams by
+    /// connection slot).
+    pub fn drained(&self, read: &[(StreamKey, Sequence, Digest)]) {
+        #[cfg(feature = "flaws")]
+        if self.config.flaws.has(Flaw::CustodyDroppedOnAbsentCarrier) && read.is_empty() {
+            self.drop_unread(read);
+        }
+        #[cfg(not(feature = "flaws"))]
+        let _ = read;
+    }
+
+    pub(super) fn transact<T>(
+        &self,
+        run: impl FnOnce(&mut Tables, &mut Staging<'_, Tables>) -> T,
+    ) -> Started<T> {
         let commit = self.commit.as_ref().ok_or(Some(Refusal::StorageUnavailable))?;
         commit.transact(run).map_err(|unscheduled| Some(unscheduled.into()))
     }
@@ -253,6 +285,12 @@ impl Streams {
     /// [`NoFreeSlot`]: the connection is not to be admitted.
     pub fn connected(&self, peer: Did) -> Result<SlotLease, NoFreeSlot> {
         self.occupancy.take(peer, || self.charges().slots().to_vec())
+    }
+
+    /// How many deliveries are in relay custody, staged ones included.
+    #[must_use]
+    pub fn custody(&self) -> usize {
+        self.read(|tables| tables.custody().len()).unwrap_or(0)
     }
 
     /// How many streams each introducer has, staged ones included.

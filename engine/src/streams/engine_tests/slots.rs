@@ -155,6 +155,8 @@ struct Retained {
     introducer: Introducer,
     spent: u64,
     window: Option<Window>,
+    /// What came out of the inbox; nobody takes it.
+    custody: Vec<[u8; 32]>,
 }
 
 /// The accounting in the seed's words, over plain lists: what an onlooker rebuilds from released results alone.
@@ -200,11 +202,16 @@ impl Model {
         if !self.streams.contains_key(&origin) && !self.has_room(introducer, capacity) {
             return "stream-capacity-exceeded";
         }
-        let stream = self.streams.entry(origin).or_insert(Retained { introducer, spent, window: None });
+        let new = Retained { introducer, spent, window: None, custody: Vec::new() };
+        let stream = self.streams.entry(origin).or_insert(new);
         let digest = lasting(origin, sequence, lifetime_ms).digest();
+        if introducer == Introducer::Inbox && stream.custody.contains(&digest) {
+            return "redelivered";
+        }
         let verdict = observe(&mut stream.window, Sequence(sequence), &digest).0.kind();
-        if verdict.dispatches() {
+        if verdict.admits() {
             stream.spent = stream.spent.max(spent);
+            stream.custody.extend((introducer == Introducer::Inbox).then_some(digest));
         }
         verdict.id()
     }

@@ -4,19 +4,24 @@
 //! back exactly. A stream whose record cannot be believed is never served from it.
 
 mod admit;
+mod custody;
 mod reserve;
 mod restore;
 mod state;
 mod sweep;
 
 pub(super) use admit::{Admitted, Arriving, NotAdmitted};
+pub(super) use custody::{LeftCustody, NotInCustody};
 pub(super) use reserve::NotReserved;
 pub use restore::Unrestorable;
 pub(super) use sweep::Retired;
 pub use sweep::SWEPT_AT_A_TIME;
 
+use super::custody::CustodyCounters;
+
 use state::Undo;
 
+use super::custody::CustodyIndex;
 use super::error::Refusal;
 use super::key::{StreamKey, Table};
 use super::quota::{OriginQuota, QuotaConfig, QuotaCounters};
@@ -87,6 +92,8 @@ pub struct Counters {
     pub retired: u64,
     /// Transactions refused because their origin was over its quota.
     pub quota: QuotaCounters,
+    /// What became of deliveries out of the relay inbox.
+    pub custody: CustodyCounters,
 }
 
 impl RefusedByBound {
@@ -159,6 +166,7 @@ pub(super) struct Tables {
     receivers: Streams<Box<ReceiverStream>>,
     charges: Charges,
     spent_index: SpentIndex,
+    custody: CustodyIndex,
     /// `None` where nothing limits what an origin sends.
     quota: Option<OriginQuota>,
     unrestorable: BTreeMap<RecordName, Unrestorable>,
@@ -176,6 +184,7 @@ impl Tables {
             receivers: Streams::default(),
             charges: Charges::new(bounds.slots),
             spent_index: SpentIndex::default(),
+            custody: CustodyIndex::default(),
             quota: quota.map(OriginQuota::new),
             unrestorable: BTreeMap::new(),
             newest: [None; 2],
@@ -218,6 +227,7 @@ impl Tables {
         let (stream, introducer) = (receiver.filed.key.stream, receiver.introducer);
         self.charges.add(introducer);
         self.spent_index.insert(introducer, receiver.spent, stream);
+        receiver.custody.iter().for_each(|entry| self.custody.insert(stream, entry));
         let before = self.receivers.insert(stream, receiver);
         assert!(before.is_none(), "a stream joins its table once");
     }
@@ -227,6 +237,7 @@ impl Tables {
         let receiver = self.receivers.swap_remove(stream)?;
         self.charges.remove(receiver.introducer);
         self.spent_index.remove(receiver.introducer, receiver.spent, *stream);
+        receiver.custody.iter().for_each(|entry| self.custody.remove(*stream, entry));
         Some(receiver)
     }
 
@@ -240,6 +251,10 @@ impl Tables {
 
     pub(super) const fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    pub(super) const fn custody(&self) -> &CustodyIndex {
+        &self.custody
     }
 
     pub(super) const fn charges(&self) -> &Charges {
