@@ -64,6 +64,12 @@ flaws! {
     RecordRemovedBeforeMarker "record-removed-before-marker" "B-R17" "A retired record is unlinked with its batch, and its marker only after the flush.";
     NeverRetired "never-retired" "B-R6" "A stream stays in the table for ever, whatever of it can still be delivered.";
     RetiredTooEarly "retired-too-early" "B-R7" "A stream is spent when its transactions expire, with no time for clocks that are behind nor for held mail.";
+    CustodyNeedsReplay "custody-needs-replay" "decision 4" "Mail in custody is delivered again only where its window would call it a replay.";
+    NoCustody "no-custody" "B-R10" "Mail out of the relay inbox is admitted and never enters custody.";
+    CustodyDroppedOnAbsentCarrier "custody-dropped-on-absent-carrier" "B-R9" "A drain pass that reads no carrier drops from custody what it did not read.";
+    CustodyNotUndone "custody-not-undone" "decision 4" "A failed batch leaves in custody what it admitted there.";
+    RelayInboxEvicts "relay-inbox-evicts" "B-R31" "A carrier that is full lets the oldest mail go, whosever it is, instead of refusing the new.";
+    SingleCopyRelayInbox "single-copy-relay-inbox" "B-R32" "Mail is held by one carrier instead of three.";
     MemoryStoreAfterRestart "memory-store-after-restart" "B-R12" "Open ignores what the store holds, as an in-memory store would.";
     BoundPerTableOnly "bound-per-table-only" "B-R5" "A new stream is held against the table's bound alone, through whomever it comes.";
     AnyFreeSlot "any-free-slot" "B-R8" "A connection takes the first free slot, however much that still holds.";

@@ -57,11 +57,82 @@ pub enum Decision {
         /// The last leased sequence once this transition is durable.
         lease: Sequence,
     },
+    /// Mail leaves custody for the application that takes it.
+    Taken {
+        /// The transaction's sequence.
+        sequence: Sequence,
+        /// The transaction's digest.
+        digest: [u8; 32],
+    },
     /// Refused before the window or the lease was consulted; `reason` in kebab case.
     Refused {
         /// The typed error's name.
         reason: &'static str,
     },
+}
+
+/// What happens to one delivery in relay custody.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CustodyChange {
+    /// It was admitted, and is in custody.
+    TakenIn {
+        /// Until it is taken, or this instant is past.
+        spent: WallMs,
+    },
+    /// It came again and is dispatched again.
+    Redelivered,
+    /// The application takes it.
+    Taken,
+    /// It was spent: no carrier can deliver it again.
+    Expired {
+        /// Its last instant.
+        spent: WallMs,
+    },
+    /// It was dropped, as only a flawed engine does.
+    Dropped,
+}
+
+impl CustodyChange {
+    /// The name as reports spell it.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            CustodyChange::TakenIn { .. } => "taken-in",
+            CustodyChange::Redelivered => "redelivered",
+            CustodyChange::Taken => "taken",
+            CustodyChange::Expired { .. } => "expired",
+            CustodyChange::Dropped => "dropped",
+        }
+    }
+}
+
+/// How relay custody stands to its bound (seed 000, Receiver streams by connection slot).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CustodyStall {
+    /// It is at its bound: the next new delivery out of the relay inbox is refused.
+    Full {
+        /// The last instant of the delivery that is spent first.
+        until: WallMs,
+    },
+    /// A delivery was refused.
+    Refused {
+        /// The last instant of the delivery that is spent first.
+        until: WallMs,
+    },
+    /// It is below its bound again.
+    Over,
+}
+
+impl CustodyStall {
+    /// The name as reports spell it.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            CustodyStall::Full { .. } => "full",
+            CustodyStall::Refused { .. } => "refused",
+            CustodyStall::Over => "over",
+        }
+    }
 }
 
 /// A place in the writing of one batch where a life may be ended ("after the third rename of batch 5").
@@ -206,6 +277,30 @@ pub enum EngineEvent<'a> {
         introducer: Introducer,
         /// The bound.
         bound: CapacityBound,
+    },
+    /// What is in relay custody changes, or a redelivery finds it there. Reported before the transition itself.
+    Custody {
+        /// The transition.
+        transition: TransitionNumber,
+        /// The stream.
+        stream: &'a StreamKey,
+        /// The mail's sequence.
+        sequence: Sequence,
+        /// The mail's digest.
+        digest: [u8; 32],
+        /// What happened.
+        change: CustodyChange,
+        /// Deliveries in custody now, of the whole store.
+        held: u32,
+    },
+    /// How custody stands to its bound. Reported before the transition itself.
+    CustodyStall {
+        /// The transition.
+        transition: TransitionNumber,
+        /// What happened.
+        stall: CustodyStall,
+        /// Deliveries in custody now.
+        held: u32,
     },
     /// A transition that held the lock was judged by the volatile window of its link, and no record was looked at. Stands
     /// where [`EngineEvent::Transition`] stands for others.

@@ -5,7 +5,7 @@
 
 use super::disk::FileHandle;
 use super::disk::{DirectoryEntry, DiskAnswer, DiskError, DiskErrorKind, DiskPath, DiskRequest, EntryKind};
-use super::observe::{BatchNumber, Decision, EngineEvent, Step, TransitionNumber};
+use super::observe::{BatchNumber, CustodyStall, Decision, EngineEvent, Step, TransitionNumber};
 use super::{Host, Machine, Unscheduled, Work};
 use crate::host::observe::RecordName;
 use crate::streams::TableUse;
@@ -36,6 +36,8 @@ pub(crate) enum Seen {
     BoundMet(TransitionNumber, Introducer, CapacityBound),
     LinkLocal(TransitionNumber, Decision),
     Quota(TransitionNumber, QuotaCharge),
+    Custody(TransitionNumber, u64, &'static str, u32),
+    CustodyStall(TransitionNumber, CustodyStall, u32),
 }
 
 /// An operation to fail, with or without its effect.
@@ -418,6 +420,12 @@ impl Machine for TestMachine {
                 let mut disk = self.locked();
                 disk.used = (used, disk.used.1 + 1);
                 return;
+            }
+            EngineEvent::Custody { transition, sequence, change, held, .. } => {
+                Seen::Custody(transition, sequence.0, change.id(), held)
+            }
+            EngineEvent::CustodyStall { transition, stall, held } => {
+                Seen::CustodyStall(transition, stall, held)
             }
         };
         self.locked().seen.push(seen);

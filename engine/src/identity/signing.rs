@@ -41,6 +41,8 @@ pub enum Purpose {
     Delegation,
     /// A destination's signature over the two digests of a fork.
     ForkEvidence,
+    /// A holder's signature over mail and the instant at which it began to hold it.
+    HeldMail,
 }
 
 impl Purpose {
@@ -50,6 +52,7 @@ impl Purpose {
             Purpose::Payload => b"groundhog:payload",
             Purpose::Delegation => b"groundhog:delegation",
             Purpose::ForkEvidence => b"groundhog:fork-evidence",
+            Purpose::HeldMail => b"groundhog:held-mail",
         }
     }
 }
@@ -200,8 +203,13 @@ fn keyed_hash(key: &PublicKey, statement: &Statement) -> Signature {
 mod tests {
     use super::*;
 
-    const PURPOSES: [Purpose; 4] =
-        [Purpose::Transaction, Purpose::Payload, Purpose::Delegation, Purpose::ForkEvidence];
+    const PURPOSES: [Purpose; 5] = [
+        Purpose::Transaction,
+        Purpose::Payload,
+        Purpose::Delegation,
+        Purpose::ForkEvidence,
+        Purpose::HeldMail,
+    ];
 
     #[test]
     fn a_signature_counts_for_its_own_key_network_purpose_and_statement_only() {

@@ -16,8 +16,8 @@ use super::tables::{
     Admitted, Arriving, BadStream, Bounds, Counters, Decided, NotAdmitted, Retired, Tables, Unrestorable,
 };
 use super::verify::{Verified, stream_key};
-use super::waits::{Admission, Admitting, Judged, Reserving, Started};
-use super::window::Verdict;
+use super::waits::{Admission, Admitting, Judged, Reserving, Started, Taking};
+use super::window::{Digest, Verdict};
 use crate::commit::{GroupCommit, Staging};
 use crate::flaws::{Flaw, Flaws};
 use crate::host::Host;
@@ -27,7 +27,7 @@ use crate::identity::Did;
 use crate::identity::delegation::Signer;
 use crate::identity::signing::Crypto;
 use crate::store::{self, FileStore, Scan, StoreConfig};
-use crate::units::{MonotonicNs, WallMs};
+use crate::units::{MonotonicNs, Sequence, WallMs};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -102,7 +102,7 @@ pub struct Arrival<'a> {
 /// The streams of one node. Cheap to clone; the store is given up with the last clone.
 #[derive(Clone, Debug)]
 pub struct Streams {
-    host: Host,
+    pub(super) host: Host,
     config: StreamsConfig,
     namespaces: Arc<Namespaces>,
     occupancy: Occupancy,
@@ -200,23 +200,54 @@ impl Streams {
                 now: self.host.wall_now(),
                 monotonic: monotonic(),
             };
+            let before = tables.custody().len();
+            let expired = tables.expire_custody(arriving.now, staging);
             self.report_retired(&tables.sweep(&arriving, staging), staging);
             let admitted = tables.admit(&arriving, staging);
+            self.report_delivery(tables, (before, &expired), &arriving, &admitted, staging);
             record = admitted.record;
             self.report_bound(&admitted.result, staging);
             if let Some(record) = admitted.record {
                 self.report_unavailable((record, admitted.decision), tables, staging);
             }
             self.report_admitted(&stream, &admitted, staging);
-            if let Some(used) = tables.changed_use() {
-                self.host.observe(EngineEvent::TableUse { used });
-            }
+            self.report_use(tables);
             admitted.result.map(|verdict| Judged::new(verdict, verified, arrival.witness, &self.config))
         });
         Admitting { stream, sequence, record, state: Admission::Judged(ticket) }
     }
 
-    fn transact<T>(&self, run: impl FnOnce(&mut Tables, &mut Staging<'_, Tables>) -> T) -> Started<T> {
+    /// The application takes mail that was dispatched out of the relay inbox. It is handed over once that is durable: what
+    /// waits for this gets it, and nobody gets it again.
+    pub fn taken(&self, stream: &StreamKey, sequence: Sequence, digest: &Digest) -> Taking {
+        let ticket = self.transact(|tables, staging| {
+            let before = tables.custody().len();
+            let expired = tables.expire_custody(self.host.wall_now(), staging);
+            let decided = tables.take(stream, sequence, digest, staging);
+            self.report_taking(tables, (before, &expired), decided.result.as_ref().ok(), staging);
+            self.report(Table::Receiver, stream, &decided, staging);
+            self.report_use(tables);
+            decided.result
+        });
+        Taking { stream: *stream, sequence, ticket }
+    }
+
+    /// A drain pass of this node's relay inbox read this much of what was admitted before. Nothing leaves custody on its
+    /// word: the reading may come from a holder that a membership change has just named (seed 000, Receiver streams by
+    /// connection slot).
+    pub fn drained(&self, read: &[(StreamKey, Sequence, Digest)]) {
+        #[cfg(feature = "flaws")]
+        if self.config.flaws.has(Flaw::CustodyDroppedOnAbsentCarrier) && read.is_empty() {
+            self.drop_unread(read);
+        }
+        #[cfg(not(feature = "flaws"))]
+        let _ = read;
+    }
+
+    pub(super) fn transact<T>(
+        &self,
+        run: impl FnOnce(&mut Tables, &mut Staging<'_, Tables>) -> T,
+    ) -> Started<T> {
         let commit = self.commit.as_ref().ok_or(Some(Refusal::StorageUnavailable))?;
         commit.transact(run).map_err(|unscheduled| Some(unscheduled.into()))
     }
@@ -246,6 +277,12 @@ impl Streams {
             }
             None => EngineEvent::LinkLocal { transition, stream, decision },
         });
+    }
+
+    fn report_use(&self, tables: &mut Tables) {
+        if let Some(used) = tables.changed_use() {
+            self.host.observe(EngineEvent::TableUse { used });
+        }
     }
 
     fn report_retired(&self, retired: &[Retired], staging: &Staging<'_, Tables>) {
@@ -293,6 +330,12 @@ impl Streams {
             false => self.charges().slots().to_vec(),
         };
         self.occupancy.take(peer, charged)
+    }
+
+    /// How many deliveries are in relay custody, staged ones included.
+    #[must_use]
+    pub fn custody(&self) -> usize {
+        self.read(|tables| tables.custody().len()).unwrap_or(0)
     }
 
     /// How many streams each introducer has, staged ones included.

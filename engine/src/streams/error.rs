@@ -40,6 +40,22 @@ pub enum Refusal {
         /// Which bound.
         bound: CapacityBound,
     },
+    /// So much mail is admitted and not taken that no more is let in. The mail stays where it is held.
+    #[error(
+        "{stream} at {sequence} came out of the relay inbox, and {held} deliveries are in custody of at most {bound}: it waits until one is taken, or {until} is past"
+    )]
+    RelayCustodyFull {
+        /// The stream.
+        stream: StreamKey,
+        /// The sequence.
+        sequence: Sequence,
+        /// Deliveries in custody.
+        held: usize,
+        /// How many may be.
+        bound: usize,
+        /// The last instant of the one that is spent first.
+        until: WallMs,
+    },
     /// The origin is over its quota: see [`QuotaError`]. A later transaction may pass.
     #[error(transparent)]
     Quota(#[from] QuotaError),
@@ -69,6 +85,7 @@ impl Refusal {
         match self {
             Refusal::StorageUnavailable => "storage-unavailable",
             Refusal::StreamUnavailable { .. } => Self::UNAVAILABLE,
+            Refusal::RelayCustodyFull { .. } => "relay-custody-full",
             Refusal::Quota(error) => error.id(),
             Refusal::StreamCapacityExceeded { .. } | Refusal::SenderTableFull { .. } => {
                 "stream-capacity-exceeded"
@@ -185,6 +202,36 @@ impl AdmitError {
         }
     }
 }
+
+/// Why mail is not handed over to the application.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TakeError {
+    /// It is not in custody: it was taken before, it is spent, or it never came out of the relay inbox.
+    #[error("{stream} at {sequence} is not in custody: taken before, or spent")]
+    NotInCustody {
+        /// The stream.
+        stream: StreamKey,
+        /// The sequence.
+        sequence: Sequence,
+    },
+    /// See [`Refusal`].
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+}
+
+impl TakeError {
+    /// The name in kebab case.
+    #[must_use]
+    pub const fn id(&self) -> &'static str {
+        match self {
+            TakeError::NotInCustody { .. } => NOT_IN_CUSTODY,
+            TakeError::Refused(refusal) => refusal.id(),
+        }
+    }
+}
+
+/// [`TakeError::NotInCustody`] in kebab case.
+pub(super) const NOT_IN_CUSTODY: &str = "not-in-custody";
 
 /// Why the streams do not open.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,11 +2,13 @@
 //! crashes (seed 000).
 
 pub mod chunks;
+pub mod custody;
 mod engine;
 mod error;
 pub mod evidence;
 #[cfg(test)]
 mod fixtures;
+pub mod inbox;
 pub mod key;
 pub mod lanes;
 pub mod link_local;
@@ -26,8 +28,8 @@ pub mod window;
 pub mod wire;
 
 pub use engine::{Arrival, SEQUENCE_LEASE, STREAM_CAPACITY, Storage, Streams, StreamsConfig};
-pub use error::{AdmitError, OpenError, Refusal, ReserveError};
+pub use error::{AdmitError, OpenError, Refusal, ReserveError, TakeError};
 pub use spent::{RELAY_INBOX_MAX_MS, spent};
 pub use state_digest::StateDigest;
 pub use tables::{BadStream, Counters, RefusedByBound, SWEPT_AT_A_TIME, TableUse, Unrestorable};
-pub use waits::{Admitting, Reservation, Reserving};
+pub use waits::{Admitting, Reservation, Reserving, Taking};

@@ -80,6 +80,14 @@ pub struct CustodyEntry {
     pub spent: WallMs,
 }
 
+impl CustodyEntry {
+    /// Whether it is that of this transaction.
+    #[must_use]
+    pub fn is(&self, sequence: Sequence, digest: &Digest) -> bool {
+        self.sequence == sequence && self.digest == *digest
+    }
+}
+
 /// A record as it is decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stored {

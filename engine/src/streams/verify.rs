@@ -3,6 +3,7 @@
 //! Promise: a [`Verified`] exists only after both signatures, both delegations and the transaction's lifetime were checked
 //! by this node's clock and network; admission asks for nothing else.
 
+use super::inbox::{HeldMail, WitnessError};
 use super::key::{NetworkId, StreamKey};
 use super::payload::Payload;
 use super::transaction::{LIFETIME_MAX_MS, Transaction, bytes_of};
@@ -203,6 +204,18 @@ impl Verifier {
         } else {
             Err(VerifyError::BadSignature { proof })
         }
+    }
+
+    /// Whether the holder's proof over held mail counted when it began to hold it.
+    pub(super) fn check_holder(&mut self, mail: &HeldMail) -> Result<(), WitnessError> {
+        let (verified, holder) =
+            self.delegations.check(&mail.delegation, mail.held, self.network_id, self.crypto);
+        self.work.verifications += 1 + u32::from(verified);
+        self.work.hashed_bytes += bytes_of(mail.encoded().len());
+        holder.map_err(WitnessError::Delegation)?;
+        let statement = mail.statement(self.network_id);
+        let counts = mail.delegation.delegatee.verifies(self.crypto, &statement, &mail.signature);
+        if counts { Ok(()) } else { Err(WitnessError::BadSignature) }
     }
 
     /// The work done since this was last asked, for the caller to charge.

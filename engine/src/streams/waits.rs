@@ -4,10 +4,10 @@
 //! lock.
 
 use super::engine::StreamsConfig;
-use super::error::{AdmitError, Refusal, ReserveError};
+use super::error::{AdmitError, Refusal, ReserveError, TakeError};
 use super::evidence::ForkEvidence;
 use super::key::{NetworkId, StreamKey};
-use super::tables::{NotAdmitted, NotReserved};
+use super::tables::{LeftCustody, NotAdmitted, NotInCustody, NotReserved};
 use super::transaction::Transaction;
 use super::verify::Verified;
 use super::window::{Digest, Verdict, VerdictKind};
@@ -67,6 +67,26 @@ impl Future for Reserving {
     }
 }
 
+/// The wait for mail that the application takes, and which has left custody already. The mail is the application's once this
+/// says so, and not before.
+#[must_use = "mail that nobody waits for has left custody and is lost"]
+#[derive(Debug)]
+pub struct Taking {
+    pub(super) stream: StreamKey,
+    pub(super) sequence: Sequence,
+    pub(super) ticket: Started<Result<LeftCustody, NotInCustody>>,
+}
+
+impl Future for Taking {
+    type Output = Result<(), TakeError>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let (stream, sequence) = (self.stream, self.sequence);
+        let taken = ready!(poll_started(&mut self.ticket, context))?;
+        Poll::Ready(taken.map(|_| ()).map_err(|NotInCustody| TakeError::NotInCustody { stream, sequence }))
+    }
+}
+
 /// A verdict that waits for its release; a fork with what its evidence needs.
 #[derive(Debug)]
 pub(super) enum Judged {
@@ -95,7 +115,9 @@ impl Judged {
         config: &StreamsConfig,
     ) -> Self {
         match verdict {
-            Verdict::First | Verdict::Advance | Verdict::Late => Judged::Dispatches(verdict.kind()),
+            Verdict::First | Verdict::Advance | Verdict::Late | Verdict::Redelivered => {
+                Judged::Dispatches(verdict.kind())
+            }
             Verdict::Replay => Judged::Replay,
             Verdict::Stale { retained_min } => Judged::Stale(retained_min),
             Verdict::Fork { accepted, .. } => Judged::Fork(Box::new(Witnessed {
@@ -124,7 +146,7 @@ pub(super) enum Admission {
     Judged(Started<Result<Judged, NotAdmitted>>),
 }
 
-/// The wait for an admission, which has taken effect already. Gives `First`, `Advance` or `Late`.
+/// The wait for an admission, which has taken effect already. Gives `First`, `Advance`, `Late` or `Redelivered`.
 #[must_use = "an admission that nobody waits for loses its transaction"]
 #[derive(Debug)]
 pub struct Admitting {

@@ -30,13 +30,21 @@ pub enum VerdictKind {
     Fork,
     /// Below the retained window.
     Stale,
+    /// Out of the relay inbox, admitted before and not taken: in relay custody, so that the window was not asked (decision 4).
+    Redelivered,
 }
 
 impl VerdictKind {
-    /// Whether the transaction may be dispatched.
+    /// Whether the transaction enters its window.
+    #[must_use]
+    pub const fn admits(self) -> bool {
+        matches!(self, VerdictKind::First | VerdictKind::Advance | VerdictKind::Late)
+    }
+
+    /// Whether the transaction may be dispatched: it enters its window, or is in relay custody.
     #[must_use]
     pub const fn dispatches(self) -> bool {
-        matches!(self, VerdictKind::First | VerdictKind::Advance | VerdictKind::Late)
+        self.admits() || matches!(self, VerdictKind::Redelivered)
     }
 
     /// The word that reports and `judge` use.
@@ -49,6 +57,7 @@ impl VerdictKind {
             VerdictKind::Replay => "replay",
             VerdictKind::Fork => "fork",
             VerdictKind::Stale => "stale",
+            VerdictKind::Redelivered => "redelivered",
         }
     }
 }
@@ -76,6 +85,8 @@ pub enum Verdict {
         /// The lowest sequence that the window still judges.
         retained_min: Sequence,
     },
+    /// See [`VerdictKind::Redelivered`]; no window gives it.
+    Redelivered,
 }
 
 impl Verdict {
@@ -89,6 +100,7 @@ impl Verdict {
             Verdict::Replay => VerdictKind::Replay,
             Verdict::Fork { .. } => VerdictKind::Fork,
             Verdict::Stale { .. } => VerdictKind::Stale,
+            Verdict::Redelivered => VerdictKind::Redelivered,
         }
     }
 }

@@ -6,18 +6,22 @@ use groundhog_engine::streams::TableUse;
 use groundhog_sim::outcome::{BoundUse, Outcome};
 use plotters::style::RGBColor;
 
+/// Beside the four of the classes.
+const CUSTODY: RGBColor = RGBColor(148, 103, 0);
+
 /// The bound's name, its line's colour, and how much of it was in use.
 type Line = (&'static str, RGBColor, fn(&TableUse) -> u32);
 
 /// The share of each bound that was in use.
 pub(crate) fn bounds_in_use(outcome: &Outcome) -> TimePlot {
     let [blue, orange, green, pink] = CLASS_COLOURS;
-    let lines: [Line; 5] = [
+    let lines: [Line; 6] = [
         ("streams of the fullest table", NEUTRAL, |used| used.streams),
         ("streams of the fullest slot", blue, |used| used.fullest_slot),
         ("streams of one table's pool", orange, |used| used.pool),
         ("streams of one table's inbox share", green, |used| used.inbox),
         ("streams of one table's own share", pink, |used| used.own),
+        ("deliveries in one table's custody", CUSTODY, |used| used.custody),
     ];
     let series = lines.into_iter().filter_map(|(name, colour, used)| {
         let bound = outcome.bounds.iter().find(|bound| bound.name == name)?;

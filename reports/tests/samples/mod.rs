@@ -178,6 +178,7 @@ pub fn held(seed: u64) -> Outcome {
             bound("streams of one table's pool", 3_328, 3_328),
             bound("streams of one table's inbox share", 720, 768),
             bound("streams of one table's own share", 40, 1_024),
+            bound("deliveries in one table's custody", 60, 64),
         ],
         batch_sizes: (1..90).map(|size| (size, 2_400 / (u64::from(size) * u64::from(size)) + 1)).collect(),
         cut: None,
@@ -207,7 +208,14 @@ fn bound(name: &str, most: u64, bound: u64) -> BoundUse {
 fn tables(index: u64) -> TableUse {
     let grown = u32::try_from(index).expect("a slice");
     let pool = (grown.saturating_sub(60) * 20).min(3_328);
-    TableUse { streams: 900 + 12 * grown, fullest_slot: 32 + pool / 2, pool, inbox: 3 * grown, own: 40 }
+    TableUse {
+        streams: 900 + 12 * grown,
+        fullest_slot: 32 + pool / 2,
+        pool,
+        inbox: 3 * grown,
+        own: 40,
+        custody: grown / 4,
+    }
 }
 
 fn latency(class: Class, draw: &mut Draw) -> Latency {

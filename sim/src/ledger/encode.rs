@@ -311,8 +311,8 @@ fn encode_engine(event: &EngineEvent<'_>, out: &mut Encoder<'_>) {
             out.bound(bound);
         }
         EngineEvent::TableUse { used } => {
-            let TableUse { streams, fullest_slot, pool, inbox, own } = used;
-            [streams, fullest_slot, pool, inbox, own]
+            let TableUse { streams, fullest_slot, pool, inbox, own, custody } = used;
+            [streams, fullest_slot, pool, inbox, own, custody]
                 .into_iter()
                 .for_each(|count| out.number(u64::from(count)));
         }

@@ -365,7 +365,7 @@ fn engine() -> Vec<EngineEvent<'static>> {
     let empty = TableUse::default();
     vec![
         used(empty), used(TableUse { streams: 1, ..empty }), used(TableUse { fullest_slot: 1, ..empty }),
-        used(TableUse { pool: 1, ..empty }), used(TableUse { inbox: 1, ..empty }), used(TableUse { own: u32::MAX, ..empty }),
+        used(TableUse { pool: 1, ..empty }), used(TableUse { inbox: 1, ..empty }), used(TableUse { own: u32::MAX, ..empty }), used(TableUse { custody: 1, ..empty }),
         opened(1, 2, 3), opened(2, 2, 3), opened(1, 1, 3), opened(1, 2, 2), opened(u32::MAX, u32::MAX, u64::MAX),
         transition(t, &STREAM, receiver, RECORD, verdict, Some(B)),
         transition(TransitionNumber(u64::MAX), &STREAM, receiver, RECORD, verdict, Some(B)),

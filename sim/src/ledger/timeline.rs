@@ -249,9 +249,9 @@ impl Timeline {
             }
             EngineEvent::BoundMet { introducer, bound, .. } => write!(out, "{introducer}: {bound}"),
             EngineEvent::TableUse { used } => {
-                let TableUse { streams, fullest_slot, pool, inbox, own } = used;
+                let TableUse { streams, fullest_slot, pool, inbox, own, custody } = used;
                 write!(out, "{streams} streams, {fullest_slot} of one slot, {pool} of the pool, ")?;
-                write!(out, "{inbox} of the inbox, {own} of its own")
+                write!(out, "{inbox} of the inbox, {own} of its own, {custody} in custody")
             }
             EngineEvent::Unrestorable { record, reason, spells } => {
                 write!(out, "record {record} is {reason}")?;

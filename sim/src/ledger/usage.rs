@@ -7,6 +7,7 @@ use crate::outcome::BoundUse;
 use crate::plan::Plan;
 use crate::units::NodeId;
 use groundhog_engine::streams::TableUse;
+use groundhog_engine::streams::record::CUSTODY_MAX_ENTRIES;
 use groundhog_engine::streams::slots::{DEFAULT_SUCCESSORS, SlotBounds};
 
 /// The use of all nodes' tables.
@@ -46,13 +47,14 @@ impl Usage {
     pub(super) fn bounds(&self) -> Vec<BoundUse> {
         let SlotBounds { floor, pool, inbox, self_share, .. } = self.bounds;
         let table = self.bounds.most_streams().min(u64::from(self.capacity));
-        let TableUse { streams, fullest_slot, pool: pooled, inbox: mail, own } = self.most;
+        let TableUse { streams, fullest_slot, pool: pooled, inbox: mail, own, custody } = self.most;
         [
             ("streams of the fullest table", streams, table),
             ("streams of the fullest slot", fullest_slot, u64::from(floor + pool)),
             ("streams of one table's pool", pooled, u64::from(pool)),
             ("streams of one table's inbox share", mail, u64::from(inbox)),
             ("streams of one table's own share", own, u64::from(self_share)),
+            ("deliveries in one table's custody", custody, CUSTODY_MAX_ENTRIES as u64),
         ]
         .map(|(name, most, bound)| BoundUse { name: name.to_owned(), most: u64::from(most), bound })
         .into()
@@ -67,5 +69,6 @@ pub(super) fn greater(one: TableUse, other: TableUse) -> TableUse {
         pool: one.pool.max(other.pool),
         inbox: one.inbox.max(other.inbox),
         own: one.own.max(other.own),
+        custody: one.custody.max(other.custody),
     }
 }

@@ -2,6 +2,7 @@
 
 mod admission;
 mod bad_records;
+mod custody;
 mod failure;
 #[cfg(feature = "flaws")]
 mod flaws;

@@ -56,7 +56,7 @@ async fn what_is_in_use_is_told_when_it_changes_and_only_then() {
     for (origin, introducer) in [(1, slot(1)), (2, slot(1)), (3, slot(1)), (4, Introducer::Inbox)] {
         assert_eq!(word(node.admit_by(introducer, new(origin)).await), "first");
     }
-    let used = TableUse { streams: 4, fullest_slot: 3, pool: 1, inbox: 1, own: 0 };
+    let used = TableUse { streams: 4, fullest_slot: 3, pool: 1, inbox: 1, own: 0, custody: 1 };
     assert_eq!(node.machine.table_use(), (used, 5));
     assert_eq!(word(node.admit_by(slot(1), lasting(1, 2, 600_000)).await), "advance");
     assert_eq!(node.machine.table_use(), (used, 5), "nothing changed");
@@ -175,6 +175,8 @@ struct Retained {
     introducer: Introducer,
     spent: u64,
     window: Option<Window>,
+    /// What came out of the inbox; nobody takes it.
+    custody: Vec<[u8; 32]>,
 }
 
 /// The accounting in the seed's words, over plain lists: what an onlooker rebuilds from released results alone.
@@ -220,11 +222,16 @@ impl Model {
         if !self.streams.contains_key(&origin) && !self.has_room(introducer, capacity) {
             return "stream-capacity-exceeded";
         }
-        let stream = self.streams.entry(origin).or_insert(Retained { introducer, spent, window: None });
+        let new = Retained { introducer, spent, window: None, custody: Vec::new() };
+        let stream = self.streams.entry(origin).or_insert(new);
         let digest = lasting(origin, sequence, lifetime_ms).digest();
+        if introducer == Introducer::Inbox && stream.custody.contains(&digest) {
+            return "redelivered";
+        }
         let verdict = observe(&mut stream.window, Sequence(sequence), &digest).0.kind();
-        if verdict.dispatches() {
+        if verdict.admits() {
             stream.spent = stream.spent.max(spent);
+            stream.custody.extend((introducer == Introducer::Inbox).then_some(digest));
         }
         verdict.id()
     }

@@ -1,8 +1,9 @@
 //! An admission: the verdict of a window, the origin's quota, and whether a new stream may begin.
 //!
 //! The order is: what is spent leaves, a stream of the set U is refused, a link-local transaction goes to its link's window,
-//! the window judges, the quota is charged, a new stream is held against its introducer's bound, and the record is staged.
-//! A rejection by the window costs no quota, and what refuses after the quota gives it back.
+//! mail that is in custody is dispatched again, the window judges, new mail is held against the bound of custody, the quota
+//! is charged, a new stream is held against its introducer's bound, and the record is staged. A rejection by the window or
+//! by custody costs no quota, and what refuses after the quota gives it back.
 
 use super::{Decided, Filed, ReceiverStream, Tables, Undo, refused};
 use crate::commit::Staging;
@@ -111,8 +112,14 @@ impl Tables {
     }
 
     fn admit_next(&mut self, arriving: &Arriving<'_>, staging: &mut Staging<'_, Self>) -> Admitted {
-        let receiver = self.receivers.get_mut(arriving.stream).expect("the stream is in the table");
+        let receiver = &self.receivers[arriving.stream];
         let (key, introducer, spent) = (receiver.filed.key, receiver.introducer, receiver.spent);
+        if self.is_redelivery(receiver, arriving) {
+            staging.depend_on(key);
+            self.counters.custody.redelivered += 1;
+            return Admitted::of(judged(key.name, arriving, Verdict::Redelivered, None), None);
+        }
+        let receiver = self.receivers.get_mut(arriving.stream).expect("the stream is in the table");
         let (verdict, undo) = receiver.window.observe(arriving.sequence, arriving.digest);
         let Some(window) = undo else {
             staging.depend_on(key);
@@ -120,6 +127,11 @@ impl Tables {
             let charge = self.charge_rejection(arriving, staging);
             return Admitted::of(judged(key.name, arriving, verdict, None), charge);
         };
+        if let Err(refusal) = self.custody_room(arriving, staging) {
+            self.receivers[arriving.stream].window.undo(&window);
+            staging.depend_on(key);
+            return Admitted::of(refused_by(key.name, refusal), None);
+        }
         let Charged { charge, undo, result } = self.charge(arriving);
         self.stage_quota(undo, staging);
         let receiver = self.receivers.get_mut(arriving.stream).expect("the stream is in the table");
@@ -133,6 +145,9 @@ impl Tables {
         let until = receiver.spent;
         self.spent_index.change(introducer, (spent, until), key.stream);
         self.charge_again(arriving);
+        if let Some(entry) = self.custody_entry(arriving) {
+            self.take_into_custody(key, entry, staging);
+        }
         Admitted::of(judged(key.name, arriving, verdict, Some(staging.batch())), charge)
     }
 
@@ -143,6 +158,9 @@ impl Tables {
             Err((record, refusal)) => return Admitted::of(refused_by(record, refusal), None),
         };
         let key = filed.key;
+        if let Err(refusal) = self.custody_room(arriving, staging) {
+            return Admitted::of(refused_by(key.name, refusal), None);
+        }
         let Charged { charge, undo, result } = self.charge(arriving);
         if let Err(error) = result {
             self.stage_quota(undo, staging);
@@ -159,6 +177,9 @@ impl Tables {
         let window = Window::first(sequence, *digest);
         self.take_in(Box::new(ReceiverStream { filed, window, custody: Vec::new(), introducer, spent }));
         self.joined(key, staging);
+        if let Some(entry) = self.custody_entry(arriving) {
+            self.take_into_custody(key, entry, staging);
+        }
         Admitted::of(judged(key.name, arriving, Verdict::First, Some(staging.batch())), charge)
     }
 
@@ -273,7 +294,7 @@ impl Tables {
             Verdict::Replay => self.counters.replay += 1,
             Verdict::Fork { .. } => self.counters.fork += 1,
             Verdict::Stale { .. } => self.counters.stale += 1,
-            Verdict::First | Verdict::Advance | Verdict::Late => {}
+            Verdict::First | Verdict::Advance | Verdict::Late | Verdict::Redelivered => {}
         }
     }
 }

@@ -4,6 +4,7 @@
 //! back exactly. A stream whose record cannot be believed is never served from it.
 
 mod admit;
+mod custody;
 mod reserve;
 mod restore;
 mod state;
@@ -11,14 +12,18 @@ mod sweep;
 mod usage;
 
 pub(super) use admit::{Admitted, Arriving, NotAdmitted};
+pub(super) use custody::{LeftCustody, NotInCustody};
 pub(super) use reserve::NotReserved;
 pub use restore::{BadStream, Unrestorable};
 pub(super) use sweep::Retired;
 pub use sweep::SWEPT_AT_A_TIME;
 pub use usage::TableUse;
 
+use super::custody::CustodyCounters;
+
 use state::Undo;
 
+use super::custody::CustodyIndex;
 use super::error::Refusal;
 use super::key::{StreamKey, Table};
 use super::quota::{OriginQuota, QuotaConfig, QuotaCounters};
@@ -89,6 +94,8 @@ pub struct Counters {
     pub retired: u64,
     /// Transactions refused because their origin was over its quota.
     pub quota: QuotaCounters,
+    /// What became of deliveries out of the relay inbox.
+    pub custody: CustodyCounters,
 }
 
 impl RefusedByBound {
@@ -161,6 +168,7 @@ pub(super) struct Tables {
     receivers: Streams<Box<ReceiverStream>>,
     charges: Charges,
     spent_index: SpentIndex,
+    custody: CustodyIndex,
     /// `None` where nothing limits what an origin sends.
     quota: Option<OriginQuota>,
     unrestorable: BTreeMap<RecordName, Unrestorable>,
@@ -169,6 +177,8 @@ pub(super) struct Tables {
     counters: Counters,
     /// Changes of what is in use that nobody was told of yet. The first telling is of what was restored.
     changes: u64,
+    /// Deliveries in custody as they were told last.
+    custody_told: usize,
 }
 
 impl Tables {
@@ -180,11 +190,13 @@ impl Tables {
             receivers: Streams::default(),
             charges: Charges::new(bounds.slots),
             spent_index: SpentIndex::default(),
+            custody: CustodyIndex::default(),
             quota: quota.map(OriginQuota::new),
             unrestorable: BTreeMap::new(),
             newest: [None; 2],
             counters: Counters::default(),
             changes: 1,
+            custody_told: 0,
         }
     }
 
@@ -234,6 +246,7 @@ impl Tables {
         self.changes += 1;
         self.charges.add(introducer);
         self.spent_index.insert(introducer, receiver.spent, stream);
+        receiver.custody.iter().for_each(|entry| self.custody.insert(stream, entry));
         let before = self.receivers.insert(stream, receiver);
         assert!(before.is_none(), "a stream joins its table once");
     }
@@ -244,6 +257,7 @@ impl Tables {
         self.changes += 1;
         self.charges.remove(receiver.introducer);
         self.spent_index.remove(receiver.introducer, receiver.spent, *stream);
+        receiver.custody.iter().for_each(|entry| self.custody.remove(*stream, entry));
         Some(receiver)
     }
 
@@ -257,6 +271,10 @@ impl Tables {
 
     pub(super) const fn counters(&self) -> &Counters {
         &self.counters
+    }
+
+    pub(super) const fn custody(&self) -> &CustodyIndex {
+        &self.custody
     }
 
     pub(super) const fn charges(&self) -> &Charges {

@@ -1,10 +1,12 @@
 //! The tables as group commit sees them: records to write and to remove, and effects to take back.
 
+use super::custody::CustodyUndo;
 use super::{Filed, ReceiverStream, RecordKey, Tables};
 use crate::commit::State;
 use crate::host::observe::RecordName;
 use crate::reserve::Counter;
 use crate::store::Record;
+use crate::streams::custody::CustodyIndex;
 use crate::streams::key::{StreamKey, Table};
 use crate::streams::link_local::LinkUndo;
 use crate::streams::quota::{OriginQuota, QuotaUndo};
@@ -22,6 +24,10 @@ pub(in crate::streams) enum Undo {
     Reserved { stream: StreamKey, counter: Counter },
     /// A stream admitted.
     Admitted { stream: StreamKey, window: WindowUndo, spent: WallMs },
+    /// A stream has one delivery more in custody, the last of its list.
+    TakenIntoCustody { stream: StreamKey },
+    /// A delivery left custody.
+    LeftCustody(Box<CustodyUndo>),
     /// A stream was retired.
     Retired(Box<ReceiverStream>),
     /// An origin's quota was asked: it was charged, or of a refusal refilled.
@@ -76,6 +82,8 @@ impl State for Tables {
                 let since = std::mem::replace(&mut receiver.spent, spent);
                 self.spent_index.change(receiver.introducer, (since, spent), stream);
             }
+            Undo::TakenIntoCustody { stream } => self.undo_taken_in(&stream),
+            Undo::LeftCustody(left) => self.undo_left(*left),
             Undo::Retired(receiver) => {
                 self.counters.retired -= 1;
                 self.take_in(receiver);
@@ -89,16 +97,18 @@ impl State for Tables {
 
     /// A link's volatile window is not in the digest: nothing that is kept could tell what it was.
     ///
-    /// Whom streams are charged to, and when they are spent, stand in their records: charges and index are in the digest
-    /// only where they do not follow from them, as they must.
+    /// Whom streams are charged to, when they are spent and what is in custody stand in their records: charges and indexes
+    /// are in the digest only where they do not follow from them, as they must.
     fn digest(&self) -> [u8; 32] {
         let mut digest = StateDigest::default();
         self.senders.values().for_each(|sender| digest.add(&self.sender_value(sender)));
         let (mut charges, mut spent_index) = (Charges::new(self.bounds.slots), SpentIndex::default());
+        let mut custody = CustodyIndex::default();
         for (stream, receiver) in &self.receivers {
             digest.add(&receiver.value());
             charges.add(receiver.introducer);
             spent_index.insert(receiver.introducer, receiver.spent, *stream);
+            receiver.custody.iter().for_each(|entry| custody.insert(*stream, entry));
         }
         self.quota.iter().flat_map(OriginQuota::encoded).for_each(|record| digest.add(&record));
         if charges != self.charges {
@@ -106,6 +116,9 @@ impl State for Tables {
         }
         if spent_index != self.spent_index {
             digest.add(b"the index of spent instants");
+        }
+        if custody != self.custody {
+            digest.add(b"the index of relay custody");
         }
         digest.to_bytes()
     }

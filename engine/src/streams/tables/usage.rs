@@ -19,13 +19,16 @@ pub struct TableUse {
     pub inbox: u32,
     /// Streams of the node's own signalling.
     pub own: u32,
+    /// Deliveries in relay custody.
+    pub custody: u32,
 }
 
 impl Tables {
     /// What is in use, if that changed since this was asked last.
     pub(in crate::streams) fn changed_use(&mut self) -> Option<TableUse> {
+        let custody = std::mem::replace(&mut self.custody_told, self.custody.len());
         let changes = std::mem::take(&mut self.changes);
-        (changes > 0).then(|| self.table_use())
+        (changes > 0 || custody != self.custody_told).then(|| self.table_use())
     }
 
     fn table_use(&self) -> TableUse {
@@ -36,6 +39,7 @@ impl Tables {
             pool: charges.pooled(),
             inbox: charges.of(Introducer::Inbox),
             own: charges.of(Introducer::Own),
+            custody: u32::try_from(self.custody.len()).unwrap_or(u32::MAX),
         }
     }
 }
