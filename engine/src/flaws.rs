@@ -65,6 +65,10 @@ flaws! {
     NeverRetired "never-retired" "B-R6" "A stream stays in the table for ever, whatever of it can still be delivered.";
     RetiredTooEarly "retired-too-early" "B-R7" "A stream is spent when its transactions expire, with no time for clocks that are behind nor for held mail.";
     MemoryStoreAfterRestart "memory-store-after-restart" "B-R12" "Open ignores what the store holds, as an in-memory store would.";
+    VolatileWindowForRelayedCopies "volatile-window-for-relayed-copies" "decision 7" "A transaction of a declared namespace is judged by the volatile window of whichever connection it came by.";
+    VolatileWindowForUndeclared "volatile-window-for-undeclared-namespaces" "decision 7" "All application traffic on its origin's own connection is judged by that connection's volatile window.";
+    VolatileWindowOutlivesLink "volatile-window-outlives-link" "decision 7" "A peer's next connection is judged by the volatile window of its first one.";
+    NamespaceForgetsAtRestart "namespace-forgets-at-restart" "000, Persistence and bounds" "The namespace that delegates its replays begins every life in the same epoch, remembering nothing.";
 }
 
 /// A set of flaws in an engine's configuration: never global, `Copy`, and of size zero without the feature `flaws`.

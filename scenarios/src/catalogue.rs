@@ -27,7 +27,9 @@ macro_rules! catalogue {
     };
 }
 
-catalogue! { "crash-mid-batch" "lane-interleaving" "skewed-clocks" }
+catalogue! { "crash-mid-batch" "lane-interleaving" "skewed-clocks"
+    "link-generations"
+}
 
 /// A plan that comes with the command.
 #[derive(Clone, Copy, Debug)]

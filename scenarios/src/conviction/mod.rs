@@ -23,6 +23,10 @@ pub const fn scenario_of(flaw: Flaw) -> &'static str {
         | Flaw::RecordRemovedBeforeMarker
         | Flaw::NeverRetired
         | Flaw::RetiredTooEarly => "skewed-clocks",
+        Flaw::VolatileWindowForRelayedCopies
+        | Flaw::VolatileWindowForUndeclared
+        | Flaw::VolatileWindowOutlivesLink
+        | Flaw::NamespaceForgetsAtRestart => "link-generations",
         _ => "crash-mid-batch",
     }
 }

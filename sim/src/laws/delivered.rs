@@ -102,6 +102,7 @@ impl Delivered {
         let (from, to, class) = ends;
         match cause {
             LossCause::CallerGone | LossCause::Refused | LossCause::LaneFull => true,
+            LossCause::DropAfterAdmission => self.plan.engines.links.mailbox_messages > 0,
             LossCause::LinkLoss => self.loses_always(from, to),
             LossCause::Verdict => self.relayed.contains(&(from, to, class)),
             LossCause::FailedBatch => self.plan.profile.disk_capacity_bytes > 0,
@@ -117,7 +118,7 @@ impl Delivered {
 
 impl Law for Delivered {
     law_identity!(Outcome reads Booted, Ready, Died, Quiesced, Intended, NotSent, ReserveAnswered, Exposed, FrameSent,
-        FrameLost, FrameDelivered, Relayed, Unverified, Arrived, Answered, AdmissionAbandoned, Dispatched);
+        FrameLost, FrameDelivered, Relayed, Unverified, Arrived, Answered, AdmissionAbandoned, Dispatched, Link);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, _broken: &mut Vec<Violation>) {
         match event {

@@ -14,6 +14,8 @@ pub mod fates;
 mod figures_tests;
 pub mod fingerprint;
 pub mod kind;
+pub mod link_event;
+mod link_marks;
 pub mod lanes;
 pub mod mark_counter;
 pub mod marks;

@@ -27,6 +27,7 @@ pub const fn fault_kind(kind: &FaultKind) -> &'static str {
             LinkFault::Bandwidth { .. } => "low-bandwidth",
             LinkFault::StallChannel { .. } => "stalled-channel",
             LinkFault::StallReceiver { .. } => "stalled-receiver",
+            LinkFault::DropConnection => "dropped-connection",
         },
         FaultKind::Clock { fault, .. } => match fault {
             ClockFault::Step { .. } => "clock-step",
@@ -89,7 +90,7 @@ pub fn fault_label(kind: &FaultKind) -> String {
                 LinkFault::StallChannel { channel } | LinkFault::StallReceiver { channel } => {
                     format!("{words} {channel}, {ends}")
                 }
-                LinkFault::Partition => format!("{words}, {ends}"),
+                LinkFault::Partition | LinkFault::DropConnection => format!("{words}, {ends}"),
             }
         }
     }

@@ -5,9 +5,11 @@
 
 mod act;
 mod check;
+mod check_links;
 mod dice;
 mod fault;
 mod generate;
+mod links;
 mod profile;
 mod scenario;
 pub mod swarm;
@@ -21,6 +23,7 @@ pub use fault::{
     ClockFault, Death, DiskFault, DiskOperation, Fault, FaultKind, LinkFault, Phase, StepId, Survivors, When,
 };
 pub use generate::{generate, generate_swarm};
+pub use links::{ChunksPlan, LinksPlan, NamespacePlan, ReferencesPlan};
 pub use profile::{Costs, Crypto, DiskLatency, DiskProfile, Profile};
 pub use scenario::{Defaults, Key, KeySource, Scenario, Sections};
 
@@ -95,6 +98,9 @@ pub struct Engines {
     /// How much an origin may send; absent where nothing limits it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota: Option<Quota>,
+    /// What connections carry beside plain frames.
+    #[serde(default, skip_serializing_if = "LinksPlan::is_plain")]
+    pub links: LinksPlan,
 }
 
 /// How much each origin may send to a node in each class, by the node's monotonic clock. None of it is zero.

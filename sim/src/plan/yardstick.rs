@@ -82,6 +82,7 @@ const fn burst(to: NodeId, class: Class, count: u32, every_us: u64) -> Burst {
         cancel_reserve_every: 0,
         cancel_admit_every: 0,
         cancel_after_us: 0,
+        envelopes: 0,
     }
 }
 
@@ -118,6 +119,7 @@ fn empty(nodes: u16, crypto: Crypto) -> Plan {
             transaction_lifetime_ms: 600_000,
             clock_tolerance_ms: 3_000,
             quota: None,
+            links: Default::default(),
         },
         nodes: (0..nodes)
             .map(|id| NodePlan { id: NodeId(id), cores: 8, clock: ClockPlan::default() })

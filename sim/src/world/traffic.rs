@@ -91,22 +91,34 @@ impl Traffic {
 impl World {
     /// A node's engines are open: it connects to every ready peer.
     pub(super) fn connect_node(&mut self, node: NodeId) {
-        let traffic = &mut self.traffic;
-        for connection in traffic.network.ready(node) {
-            let peer = connection.peer;
-            for direction in [Direction { from: node, to: peer }, Direction { from: peer, to: node }] {
-                let config = LanesConfig {
-                    pool_channels: connection.channels,
-                    queue_max_frames: LANE_QUEUE_MAX_FRAMES,
-                    flaws: traffic.flaws,
-                };
-                let sending = Sending {
-                    generation: connection.generation,
-                    outbound: Outbound::new(config),
-                    waiting: Default::default(),
-                };
-                traffic.sending.insert(direction, sending);
-            }
+        for connection in self.traffic.network.ready(node) {
+            self.open_lanes(node, &connection);
+        }
+    }
+
+    /// A connection stands, as `node` sees it: both ends may send.
+    pub(super) fn open_lanes(&mut self, node: NodeId, connection: &Connection) {
+        let (peer, traffic) = (connection.peer, &mut self.traffic);
+        for direction in [Direction { from: node, to: peer }, Direction { from: peer, to: node }] {
+            let config = LanesConfig {
+                pool_channels: connection.channels,
+                queue_max_frames: LANE_QUEUE_MAX_FRAMES,
+                flaws: traffic.flaws,
+            };
+            let sending = Sending {
+                generation: connection.generation,
+                outbound: Outbound::new(config),
+                waiting: Default::default(),
+            };
+            traffic.sending.insert(direction, sending);
+        }
+    }
+
+    /// What a sender still held for a connection that has closed is lost.
+    pub(super) fn close_lanes(&mut self, direction: Direction, cause: LossCause) {
+        let Some(sending) = self.traffic.sending.swap_remove(&direction) else { return };
+        for (message, copy) in sending.waiting.into_iter().flatten() {
+            self.not_sent(message, copy, direction.from, cause);
         }
     }
 
@@ -349,12 +361,7 @@ impl World {
             let peer = connection.peer;
             let sides = [(node, peer, LossCause::SenderCrash), (peer, node, LossCause::ReceiverCrash)];
             for (from, to, cause) in sides {
-                let Some(sending) = self.traffic.sending.swap_remove(&Direction { from, to }) else {
-                    continue;
-                };
-                for (message, copy) in sending.waiting.into_iter().flatten() {
-                    self.not_sent(message, copy, from, cause);
-                }
+                self.close_lanes(Direction { from, to }, cause);
             }
         }
         let receiving = std::mem::take(&mut self.traffic.receiving[node.index()]);
@@ -397,6 +404,9 @@ impl World {
         }
         let begun = self.traffic.network.begin_fault(fault, ends, one_way, kind);
         begun.expect("a plan is validated: its link faults name links that it has");
+        if kind == LinkFault::DropConnection {
+            self.drop_connection(ends);
+        }
     }
 
     /// A fault of a link ends.
@@ -405,6 +415,7 @@ impl World {
         self.release_receivers(fault);
         let scheduled = self.traffic.network.end_fault(now, fault);
         self.schedule_deliveries(&scheduled);
+        self.connect_ready();
     }
 
     /// Every fault of every link ends.
@@ -412,6 +423,7 @@ impl World {
         let now = self.now();
         let scheduled = self.traffic.network.heal_all(now);
         self.schedule_deliveries(&scheduled);
+        self.connect_ready();
     }
 
     fn schedule_deliveries(&mut self, scheduled: &[super::network::Scheduled]) {

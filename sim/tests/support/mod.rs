@@ -64,6 +64,7 @@ pub fn quiet_plan(nodes: u16) -> Plan {
             transaction_lifetime_ms: 600_000,
             clock_tolerance_ms: 3_000,
             quota: None,
+            links: Default::default(),
         },
         nodes: (0..nodes)
             .map(|id| NodePlan { id: NodeId(id), cores: 2, clock: ClockPlan::default() })
@@ -96,6 +97,7 @@ pub fn burst(id: u32, at_us: u64, from: u16, to: u16, class: Class, count: u32) 
             cancel_reserve_every: 0,
             cancel_admit_every: 0,
             cancel_after_us: 0,
+            envelopes: 0,
         }),
     }
 }

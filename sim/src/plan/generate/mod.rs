@@ -7,6 +7,7 @@ mod adversaries;
 mod clocks;
 mod crashes;
 mod disks;
+mod links;
 mod load;
 mod network;
 mod scenes;
@@ -154,10 +155,12 @@ fn with_levels(scenario: &Scenario, seed: u64, levels: impl FnOnce(&Scenario) ->
     let engines = engines(&draft);
     load::draw(&mut draft, &engines);
     scenes::draw(&mut draft);
+    links::draw(&mut draft);
     adversaries::draw(&mut draft);
     crashes::draw(&mut draft);
     disks::draw(&mut draft);
     network::draw(&mut draft);
+    links::draw_faults(&mut draft);
     let clocks = clocks::draw(&mut draft);
     finish(draft, engines, clocks)
 }
@@ -212,6 +215,7 @@ fn engines(draft: &Draft<'_>) -> Engines {
         transaction_lifetime_ms: bounds.transaction_lifetime_ms.roll_u64(&mut dice),
         clock_tolerance_ms: bounds.clock_tolerance_ms.roll_u64(&mut dice),
         quota: quota(draft),
+        links: links::engines(draft),
     }
 }
 

@@ -4,6 +4,7 @@
 
 use crate::units::NodeId;
 use crate::world::network::LinkGeneration;
+use groundhog_engine::flaws::{Flaw, Flaws};
 use groundhog_engine::identity::Did;
 use groundhog_engine::streams::Streams;
 use groundhog_engine::streams::link_local::Link;
@@ -21,21 +22,31 @@ struct Slots {
     leases: BTreeMap<NodeId, (LinkGeneration, SlotLease)>,
     /// The slot of every connection of this life.
     of: BTreeMap<(NodeId, LinkGeneration), SlotIndex>,
+    /// The first connection of each peer, kept by no node but a flawed one.
+    first: BTreeMap<NodeId, Arc<Link>>,
 }
 
 impl Connections {
-    /// The slot of a connection, and the connection itself unless it has ended. A peer's new connection retires the one
+    /// The slot of a connection, and the connection itself where it `stands`. A peer's new connection retires the one
     /// before it.
     pub fn of(
         &self,
         streams: &Streams,
         peer: (NodeId, Did),
-        generation: LinkGeneration,
+        (generation, stands): (LinkGeneration, bool),
+        flaws: Flaws,
     ) -> (SlotIndex, Option<Arc<Link>>) {
         let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let slot = slots.slot_of(streams, peer, generation);
-        let newest = slots.leases.get(&peer.0).filter(|(newest, _)| *newest == generation);
-        (slot, newest.map(|(_, lease)| Arc::clone(lease.link())))
+        let newest = slots.leases.get(&peer.0).filter(|(newest, _)| *newest == generation && stands);
+        let link = newest.map(|(_, lease)| Arc::clone(lease.link()));
+        if flaws.has(Flaw::VolatileWindowOutlivesLink)
+            && let Some(link) = &link
+        {
+            let first = slots.first.entry(peer.0).or_insert_with(|| Arc::clone(link));
+            return (slot, Some(Arc::clone(first)));
+        }
+        (slot, link)
     }
 }
 
