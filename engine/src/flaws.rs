@@ -87,6 +87,10 @@ flaws! {
     MisfiledRecordServed "misfiled-record-served" "B-R34" "A whole record is believed, whatever name it is filed under.";
     ListingErrorSkipped "listing-error-skipped" "B-R33" "An open that cannot list the directory goes on with what it saw, which is nothing.";
     VanishedRootRecreated "vanished-root-recreated" "B-R33" "A write that finds the store's directory gone makes a new one and goes on.";
+    VolatileWindowForRelayedCopies "volatile-window-for-relayed-copies" "decision 7" "A transaction of a declared namespace is judged by the volatile window of whichever connection it came by.";
+    VolatileWindowForUndeclared "volatile-window-for-undeclared-namespaces" "decision 7" "All application traffic on its origin's own connection is judged by that connection's volatile window.";
+    VolatileWindowOutlivesLink "volatile-window-outlives-link" "decision 7" "A peer's next connection is judged by the volatile window of its first one.";
+    NamespaceForgetsAtRestart "namespace-forgets-at-restart" "000, Persistence and bounds" "The namespace that delegates its replays begins every life in the same epoch, remembering nothing.";
 }
 
 /// A set of flaws in an engine's configuration: never global, `Copy`, and of size zero without the feature `flaws`.

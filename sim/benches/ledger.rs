@@ -56,6 +56,7 @@ fn plan() -> Plan {
         cancel_reserve_every: 0,
         cancel_admit_every: 0,
         cancel_after_us: 0,
+        envelopes: 0,
     };
     let latency = DiskLatency {
         metadata_ns: 1,
@@ -94,6 +95,7 @@ fn plan() -> Plan {
             clock_tolerance_ms: 1,
             quota: None,
             slots: None,
+            links: Default::default(),
         },
         nodes: (0..32).map(node).collect(),
         links: vec![],
@@ -128,7 +130,7 @@ fn admission(ordinal: u32, record: &mut impl FnMut(SimTime, &Event<'_>)) -> u64 
     let name = RecordName([7; 20]);
     let (records, depends) = ([(name, Some(1_100))], [(name, batch)]);
     let verdict = VerdictKind::Advance;
-    let passage = Passage { honest: true, copy: 0 };
+    let passage = Passage { honest: true, copy: 0, link: None };
     let engine = |event| Event::Engine { node: to, life, event };
     let step = |step| engine(EngineEvent::Step { step, batch, roles: Roles::one(Table::Receiver) });
     let disk = |number, operation| Event::DiskAnswered {

@@ -134,6 +134,7 @@ fn action_of(rng: &mut ChaCha8Rng, id: u32) -> Action {
                 cancel_reserve_every: rng.random_range(0..8),
                 cancel_admit_every: rng.random_range(0..8),
                 cancel_after_us: rng.random_range(0..4_000),
+                envelopes: 0,
             })
         }
     };

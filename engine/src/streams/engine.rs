@@ -180,7 +180,8 @@ impl Streams {
             return Admitting { stream, sequence, record: None, state: Admission::NotAsked(refused) };
         }
         let mut record = None;
-        let mut treatment = self.namespaces.treatment(&stream, transaction.data(), arrival.link);
+        let mut treatment =
+            self.namespaces.treatment(&stream, transaction.data(), arrival.link, self.config.flaws);
         if self.config.flaws.has(Flaw::RelayedLimitDelegated) && is_relayed(&stream, arrival.link) {
             treatment.limit = MessageLimit::Delegated;
         }

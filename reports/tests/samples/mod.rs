@@ -62,6 +62,7 @@ pub fn plan(scenario: &str, seed: u64) -> Plan {
             clock_tolerance_ms: 3_000,
             quota: None,
             slots: None,
+            links: Default::default(),
         },
         nodes: (0..32).map(|id| NodePlan { id: NodeId(id), cores: 2, clock: ClockPlan::default() }).collect(),
         links: (1..32).map(link).collect(),
@@ -105,6 +106,7 @@ fn action(id: u32) -> Action {
             cancel_reserve_every: 0,
             cancel_admit_every: 50,
             cancel_after_us: 900,
+            envelopes: 0,
         }),
     }
 }

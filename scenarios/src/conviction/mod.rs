@@ -37,6 +37,10 @@ pub const fn scenario_of(flaw: Flaw) -> &'static str {
         | Flaw::MisfiledRecordServed
         | Flaw::ListingErrorSkipped
         | Flaw::VanishedRootRecreated => "bad-records",
+        Flaw::VolatileWindowForRelayedCopies
+        | Flaw::VolatileWindowForUndeclared
+        | Flaw::VolatileWindowOutlivesLink
+        | Flaw::NamespaceForgetsAtRestart => "link-generations",
         _ => "crash-mid-batch",
     }
 }

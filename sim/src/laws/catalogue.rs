@@ -8,11 +8,14 @@ use super::bad_records::BadRecords;
 use super::bad_records_told::BadRecordsTold;
 use super::conservation::Conservation;
 use super::delivered::Delivered;
+use super::durable_only::DurableOnly;
 use super::excuses::Excused;
 use super::fail_closed::FailClosed;
 use super::honest::Honest;
 use super::lease::Lease;
+use super::link_local::LinkLocal;
 use super::markers::Markers;
+use super::namespace_once::NamespaceOnce;
 use super::no_panic::NoPanic;
 use super::no_thread::NoThread;
 use super::old_or_new::OldOrNew;
@@ -81,6 +84,8 @@ pub const LAWS: &[Entry] = &[
     law!(BadRecords, Outcome),
     law!(NoPanic, Outcome),
     law!(NoThread, Outcome),
+    law!(LinkLocal, Outcome),
+    law!(NamespaceOnce, Outcome),
     law!(Release, Mechanism),
     law!(Order, Mechanism),
     law!(TwoBatches, Mechanism),
@@ -101,7 +106,7 @@ pub fn by_id(id: &str) -> Option<&'static Entry> {
 /// A checker of every law for one run, each with the excuses that its plan licenses.
 #[must_use]
 pub fn build_all(setting: &Setting) -> Vec<Box<dyn Law>> {
-    let excused = |entry: &Entry| Excused::over((entry.build)(setting), setting);
+    let excused = |entry: &Entry| Excused::over(DurableOnly::over((entry.build)(setting), setting), setting);
     LAWS.iter().map(excused).collect()
 }
 
@@ -144,6 +149,9 @@ pub const fn convicted_by(flaw: Flaw) -> (&'static str, Option<&'static str>) {
         | Flaw::MisfiledRecordServed
         | Flaw::VanishedRootRecreated => (BadRecords::ID, None),
         Flaw::ListingErrorSkipped => (Verdict::ID, None),
+        Flaw::VolatileWindowForRelayedCopies | Flaw::VolatileWindowForUndeclared => (AtMostOnce::ID, None),
+        Flaw::VolatileWindowOutlivesLink => (LinkLocal::ID, None),
+        Flaw::NamespaceForgetsAtRestart => (NamespaceOnce::ID, None),
     }
 }
 

@@ -32,7 +32,7 @@ impl Conservation {
 
 impl Law for Conservation {
     law_identity!(Outcome reads Booted, Died, Intended, NotSent, ReserveAnswered, Exposed, FrameSent, FrameLost,
-        FrameDelivered, Relayed, Unverified, Arrived, Answered, AdmissionAbandoned, Dispatched);
+        FrameDelivered, Relayed, Unverified, Arrived, Answered, AdmissionAbandoned, Dispatched, Link);
 
     fn event(&mut self, _at: SimTime, event: &Event<'_>, _view: &dyn View, _broken: &mut Vec<Violation>) {
         self.fates.event(event);

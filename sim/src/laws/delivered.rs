@@ -113,6 +113,7 @@ impl Delivered {
         let (from, to, class) = ends;
         match cause {
             LossCause::CallerGone | LossCause::Refused | LossCause::LaneFull => true,
+            LossCause::DropAfterAdmission => self.plan.engines.links.mailbox_messages > 0,
             LossCause::LinkLoss => self.loses_always(from, to),
             LossCause::Verdict if self.cleared.contains(&ends) || self.removed.contains_key(&from) => {
                 self.cleared_senders += 1;
@@ -153,7 +154,7 @@ fn removed_stores(plan: &Plan) -> BTreeMap<NodeId, bool> {
 
 impl Law for Delivered {
     law_identity!(Outcome reads Booted, Ready, Died, Quiesced, Intended, NotSent, ReserveAnswered, Exposed, FrameSent,
-        FrameLost, FrameDelivered, Relayed, Unverified, Arrived, Answered, AdmissionAbandoned, Dispatched);
+        FrameLost, FrameDelivered, Relayed, Unverified, Arrived, Answered, AdmissionAbandoned, Dispatched, Link);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, _broken: &mut Vec<Violation>) {
         match event {

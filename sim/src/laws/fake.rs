@@ -24,9 +24,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The original copy, on an honest way.
-pub const HONEST: Passage = Passage { honest: true, copy: 0 };
+pub const HONEST: Passage = Passage { honest: true, copy: 0, link: None };
 /// A retransmission.
-pub const COPY: Passage = Passage { honest: false, copy: 1 };
+pub const COPY: Passage = Passage { honest: false, copy: 1, link: None };
 
 /// The account of a node.
 pub fn did(node: u16) -> Did {
@@ -70,6 +70,7 @@ pub fn plan_of_a_burst(node: u16, to: u16, count: u32) -> Plan {
         cancel_reserve_every: 0,
         cancel_admit_every: 0,
         cancel_after_us: 0,
+        envelopes: 0,
     };
     let clock = ClockPlan::default();
     let nodes = (0..4).map(|node| NodePlan { id: NodeId(node), cores: 1, clock }).collect();
@@ -205,6 +206,7 @@ impl Ledger<()> {
                 clock_tolerance_ms: 3_000,
                 quota: None,
                 slots: None,
+                links: Default::default(),
             },
             nodes: Vec::new(),
             links: Vec::new(),

@@ -28,7 +28,7 @@ const MOST_CANDIDATES: usize = 8;
 
 /// How an arrival ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Ending {
+pub(super) enum Ending {
     Verdict(VerdictKind),
     /// Its batch failed: it never was.
     Failed,
@@ -79,7 +79,8 @@ impl Candidate {
     }
 }
 
-struct Stream {
+/// One window over the arrivals that it judged.
+pub(super) struct Stream {
     life: Life,
     /// What the stream may be; none when it is not judged.
     candidates: SmallVec<[Candidate; 1]>,
@@ -89,10 +90,10 @@ struct Stream {
 }
 
 /// A verdict that no candidate gives.
-struct Mismatch {
-    sequence: u64,
-    told: VerdictKind,
-    expected: Option<VerdictKind>,
+pub(super) struct Mismatch {
+    pub(super) sequence: u64,
+    pub(super) told: VerdictKind,
+    pub(super) expected: Option<VerdictKind>,
 }
 
 impl Stream {
@@ -112,8 +113,21 @@ impl Stream {
         Self { life, candidates, torn, queue: VecDeque::new() }
     }
 
+    /// A window that is never written and begins empty; nothing in it is ever spent.
+    pub(super) fn unwritten(life: Life) -> Self {
+        let candidates = smallvec![Candidate::default()];
+        Self { life, candidates, torn: false, queue: VecDeque::new() }
+    }
+
+    /// A transaction comes to a window that nothing makes forget.
+    pub(super) fn comes(&mut self, sequence: u64, word: u64, passage: Passage) {
+        let (spent, wall, latest) = (WallMs(u64::MAX), WallMs(0), WallMs(0));
+        let (errors, ending) = (0, None);
+        self.queue.push_back(Arrival { sequence, word, spent, wall, latest, passage, errors, ending });
+    }
+
     /// Notes how an arrival ended: the first open one of this passage, or else of this transaction.
-    fn ended(&mut self, sequence: u64, word: u64, passage: Option<Passage>, ending: Ending) {
+    pub(super) fn ended(&mut self, sequence: u64, word: u64, passage: Option<Passage>, ending: Ending) {
         let is_open = |arrival: &Arrival| {
             arrival.ending.is_none() && (arrival.sequence, arrival.word) == (sequence, word)
         };
@@ -128,7 +142,7 @@ impl Stream {
     }
 
     /// Judges every arrival whose ending, and whose predecessors' endings, are known.
-    fn judge(&mut self, errors: u32) -> Option<Mismatch> {
+    pub(super) fn judge(&mut self, errors: u32) -> Option<Mismatch> {
         while let Some(front) = self.queue.front() {
             let (sequence, word) = (front.sequence, front.word);
             match front.ending? {

@@ -9,6 +9,7 @@
 use super::doer::Task;
 use super::event::{Answer, Event, Passage, Transaction};
 use super::kind::EventKind;
+use super::link_event::LinkEvent;
 use crate::units::{Life, MessageId, NodeId, SimTime};
 use groundhog_engine::host::observe::{BatchNumber, Decision, EngineEvent, RecordName, Roles};
 use groundhog_engine::streams::TableUse;
@@ -60,6 +61,10 @@ pub fn encode(at: SimTime, event: &Event<'_>, into: &mut Vec<u8>) {
         Event::Engine { node, life, event } => {
             out.place(node, life);
             encode_engine(&event, &mut out);
+        }
+        Event::Link { node, life, event } => {
+            out.place(node, life);
+            encode_link(&event, &mut out);
         }
     }
 }
@@ -235,6 +240,16 @@ fn encode_admission(event: &Event<'_>, out: &mut Encoder<'_>) {
         }
         _ => unreachable!("encoded elsewhere"),
     }
+}
+
+/// What a transport or an application did beside admissions.
+fn encode_link(event: &LinkEvent, out: &mut Encoder<'_>) {
+    let (tag, numbers, text, digest) = event.fields();
+    out.byte(tag);
+    out.message(event.message());
+    numbers.into_iter().for_each(|number| out.number(number));
+    out.text(text);
+    digest.into_iter().for_each(|digest| out.bytes(&digest[..DIGEST_BYTES]));
 }
 
 /// What an engine reports.
@@ -464,8 +479,9 @@ impl Encoder<'_> {
 
     #[inline]
     fn passage(&mut self, passage: Passage) {
-        self.flag(passage.honest);
+        self.byte(u8::from(passage.honest) | u8::from(passage.link.is_some()) << 1);
         self.number(u64::from(passage.copy));
+        passage.link.into_iter().for_each(|link| self.number(u64::from(link)));
     }
 
     #[inline]

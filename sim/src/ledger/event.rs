@@ -3,6 +3,7 @@
 //! Promise: an event holds no address, no hash order and no number of the process: equal runs give equal events.
 
 use super::doer::Task;
+use super::link_event::LinkEvent;
 use crate::plan::{Death, DiskOperation};
 use crate::units::{FaultId, FrameNumber, Life, MessageId, NodeId};
 use groundhog_engine::host::disk::DiskErrorKind;
@@ -39,6 +40,8 @@ pub enum LossCause {
     DropAfterAdmission,
     /// A bound of the lanes refused it.
     LaneFull,
+    /// A frame referred to a delegation that its receiver no longer kept.
+    ReferenceMiss,
 }
 
 impl LossCause {
@@ -57,6 +60,7 @@ impl LossCause {
             Self::Unverified => "unverified",
             Self::DropAfterAdmission => "drop-after-admission",
             Self::LaneFull => "lane-full",
+            Self::ReferenceMiss => "reference-miss",
         }
     }
 }
@@ -82,6 +86,9 @@ pub struct Passage {
     pub honest: bool,
     /// The copy of the workload, from 0; `u32::MAX` for an adversary's.
     pub copy: u32,
+    /// Which connection of its origin with this node it came by, where that connection's volatile window is to judge it: the
+    /// plan declares its namespace, and the connection stands.
+    pub link: Option<u32>,
 }
 
 /// How an admission or a reservation ended, as its caller saw it.
@@ -216,6 +223,8 @@ pub enum Event<'a> {
     },
     /// Its handler has finished.
     Handled { message: Option<MessageId>, node: NodeId, life: Life, class: Class },
+    /// What a transport or an application did beside admissions.
+    Link { node: NodeId, life: Life, event: LinkEvent },
     /// An engine reports.
     Engine { node: NodeId, life: Life, event: EngineEvent<'a> },
 }

@@ -6,6 +6,7 @@
 //! unexplained, and breaks conservation.
 
 use super::event::{Answer, Event, LossCause};
+use super::link_event::LinkEvent;
 use crate::plan::{Act, Plan};
 use crate::units::{ActionId, Life, MessageId, NodeId};
 use indexmap::IndexMap;
@@ -26,6 +27,7 @@ pub const fn precedence(cause: LossCause) -> u8 {
         LossCause::Refused => 8,
         LossCause::Verdict => 7,
         LossCause::Unverified => 6,
+        LossCause::ReferenceMiss => 5,
         LossCause::LinkLoss => 4,
         LossCause::Partition => 3,
         LossCause::LaneFull => 2,
@@ -149,6 +151,9 @@ impl Fates {
                 Answer::Unscheduled => self.given_up(message, LossCause::ReceiverCrash),
             },
             Event::AdmissionAbandoned { message, .. } => self.given_up(message, LossCause::CallerGone),
+            Event::Link { event: LinkEvent::Dropped { message }, .. } => {
+                self.given_up(message, LossCause::DropAfterAdmission);
+            }
             Event::Dispatched { message, node, life, .. } => return self.dispatched(message, node, life),
             _ => {}
         }
@@ -289,7 +294,7 @@ mod tests {
 
     const SENDER: NodeId = NodeId(0);
     const RECEIVER: NodeId = NodeId(1);
-    const PASSAGE: Passage = Passage { honest: true, copy: 0 };
+    const PASSAGE: Passage = Passage { honest: true, copy: 0, link: None };
 
     fn boot(node: NodeId, life: u32) -> Event<'static> {
         Event::Booted { node, life: Life(life), wall: WallMs(0) }
@@ -452,6 +457,7 @@ mod tests {
             Unverified,
             DropAfterAdmission,
             LaneFull,
+            ReferenceMiss,
         ];
         let places: std::collections::BTreeSet<u8> = all.iter().map(|cause| precedence(*cause)).collect();
         assert_eq!(places.len(), all.len());

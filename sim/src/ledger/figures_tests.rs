@@ -18,7 +18,7 @@ use groundhog_engine::streams::window::VerdictKind;
 use groundhog_engine::units::{Sequence, WallMs};
 
 const NODE: NodeId = NodeId(1);
-const PASSAGE: Passage = Passage { honest: true, copy: 0 };
+const PASSAGE: Passage = Passage { honest: true, copy: 0, link: None };
 
 fn outcome_of(plan: &Plan, view: &dyn View, events: &[(u64, Event<'_>)]) -> Outcome {
     let mut ledger = Ledger::new(plan, vec![], LedgerOptions::default());

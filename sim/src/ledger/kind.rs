@@ -76,7 +76,14 @@ kinds! {
     EngineUnrestorable = 60, "unrestorable";
     EngineLoadFailed = 61, "load-failed";
     EngineUnavailableRefused = 62, "unavailable";
+    Link = 48, "link";
 }
+
+/// The numbers of what engines report begin here.
+const FIRST_REPORTED: u8 = EventKind::EngineOpened as u8;
+
+/// What the world observes goes on from here.
+const FIRST_OBSERVED_AGAIN: u8 = 48;
 
 /// How many numbers a kind may have: every kind's number is below this.
 pub const KIND_NUMBERS: usize = 64;
@@ -115,6 +122,7 @@ impl EventKind {
             Event::AdmissionAbandoned { .. } => Self::AdmissionAbandoned,
             Event::Dispatched { .. } => Self::Dispatched,
             Event::Handled { .. } => Self::Handled,
+            Event::Link { .. } => Self::Link,
             Event::Engine { event, .. } => match event {
                 EngineEvent::Opened { .. } => Self::EngineOpened,
                 EngineEvent::Transition { .. } => Self::EngineTransition,
@@ -139,7 +147,7 @@ impl EventKind {
     /// Whether an engine reported it; the rest the world observed.
     #[must_use]
     pub const fn is_reported(self) -> bool {
-        self as u8 >= Self::EngineOpened as u8
+        matches!(self as u8, FIRST_REPORTED..FIRST_OBSERVED_AGAIN)
     }
 }
 

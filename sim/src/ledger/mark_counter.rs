@@ -8,6 +8,7 @@
 use super::batches::{Batches, FailedBatch};
 use super::event::{Answer, Event};
 use super::fates::Fates;
+use super::link_marks::LinkMarks;
 use super::marks::{DELEGATION_EXPIRED, MARKS, Mark, death_mark};
 use crate::laws::{RecordImage, View};
 use crate::plan::{ClockFault, Death, FaultKind, LinkFault, Plan};
@@ -52,6 +53,7 @@ pub struct Marks {
     beside_stall: IndexMap<u64, (), FxBuildHasher>,
     /// Highest admitted sequence of each stream of each receiver.
     highest: IndexMap<(NodeId, RecordName), u64, FxBuildHasher>,
+    links: LinkMarks,
     /// Last exposed sequence of each stream, and the life that exposed it.
     exposed: IndexMap<StreamKey, (u64, Life), FxBuildHasher>,
 }
@@ -88,6 +90,7 @@ impl Marks {
             beside_stall: IndexMap::default(),
             highest: IndexMap::default(),
             exposed: IndexMap::default(),
+            links: LinkMarks::new(plan),
         }
     }
 
@@ -118,6 +121,8 @@ impl Marks {
         fates: &Fates,
         reordered: bool,
     ) {
+        let Self { links, counts, .. } = self;
+        links.event(event, &mut |mark| counts[mark as usize] += 1);
         match *event {
             Event::Booted { node, wall, .. } => self.booted(node, wall.0),
             Event::Ready { node, .. } => self.with_node(node, |node| node.ready = true),

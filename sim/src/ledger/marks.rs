@@ -25,6 +25,9 @@ pub const DELEGATION_EXPIRED: &str = "delegation-expired";
 const CRASH: &[&str] = &["crash-mid-batch"];
 const LANES: &[&str] = &["lane-interleaving"];
 const CLOCKS: &[&str] = &["skewed-clocks"];
+const GENERATIONS: &[&str] = &["link-generations"];
+const MISSES: &[&str] = &["reference-misses"];
+const CHUNKS: &[&str] = &["chunked-transfers"];
 
 macro_rules! marks {
     ($($name:ident = $id:literal, $scenarios:expr, $least:literal, $says:literal;)*) => {
@@ -118,6 +121,32 @@ marks! {
         "A stream was retired, since all that it had admitted was spent.";
     DelegationExpired = "delegation/expired-refused", CLOCKS, 1,
         "A transaction was refused because its delegation had expired by the verifier's clock.";
+    LinkWindowUsed = "link/window-used", GENERATIONS, 1_000,
+        "A transaction was admitted by the volatile window of its origin's own connection.";
+    LinkGenerationEnded = "link/generation-ended-with-window", GENERATIONS, 500,
+        "A connection's volatile window accepted a transaction of a stream for which an earlier connection had a window.";
+    LinkLocalRelayed = "link/relayed-copy-of-link-local", GENERATIONS, 500,
+        "A transaction of the namespace came over a relay, or over a connection that was gone, to its durable window.";
+    SecondActRefused = "namespace/second-act-refused", GENERATIONS, 500,
+        "The namespace was handed a payload that it had acted on, and did not act.";
+    OtherEpochRefused = "namespace/other-epoch-refused", GENERATIONS, 1,
+        "The namespace was handed a payload that was meant for an earlier life of it, and did not act.";
+    DroppedAfterAdmission = "mailbox/dropped-after-admission", GENERATIONS, 1,
+        "A transaction was admitted and not dispatched, for the application's mailbox was full.";
+    ReferenceSent = "reference/sent", MISSES, 1_000,
+        "A frame left with a delegation by reference.";
+    ReferenceResolved = "reference/resolved", MISSES, 1_000,
+        "A delegation was found by its reference.";
+    ReferenceDisclaimed = "reference/disclaimed", MISSES, 100,
+        "A receiver had no room for a delegation and said so.";
+    ReferenceMissed = "reference/missed", MISSES, 1,
+        "A frame was dropped because a delegation that it referred to was no longer kept.";
+    ChunksReassembled = "chunk/reassembled", CHUNKS, 1_000,
+        "A message was put together from its pieces.";
+    PartialExpired = "chunk/partial-expired", CHUNKS, 1,
+        "A message of which pieces were missing expired.";
+    TombstoneOverflow = "chunk/tombstone-overflow", CHUNKS, 1,
+        "A message that was put together was forgotten before it expired, for too many others were.";
 }
 
 /// The text of a mark by its id.

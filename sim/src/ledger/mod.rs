@@ -15,6 +15,8 @@ mod figures_tests;
 pub mod fingerprint;
 pub mod kind;
 pub mod lanes;
+pub mod link_event;
+mod link_marks;
 pub mod mark_counter;
 pub mod marks;
 pub mod onlooker;

@@ -2,6 +2,7 @@
 
 use super::doer::Task;
 use super::event::{Answer, Event, LossCause, Passage, Transaction};
+use super::link_event::LinkEvent;
 use crate::laws::{RecordImage, StoreUse, View};
 use crate::plan::{
     Act, Action, Burst, ClockPlan, Costs, Crypto, Death, DiskLatency, DiskOperation, DiskProfile, Engines,
@@ -35,6 +36,7 @@ pub fn plan(nodes: u16, messages: u32, faults: Vec<FaultKind>) -> Plan {
         cancel_reserve_every: 0,
         cancel_admit_every: 0,
         cancel_after_us: 0,
+        envelopes: 0,
     };
     let fault = |(id, kind)| Fault { id: FaultId(id), at: When::Time { us: 1 }, until_us: None, kind };
     Plan {
@@ -72,6 +74,7 @@ pub fn plan(nodes: u16, messages: u32, faults: Vec<FaultKind>) -> Plan {
             clock_tolerance_ms: 1,
             quota: None,
             slots: None,
+            links: Default::default(),
         },
         nodes: (0..nodes)
             .map(|id| NodePlan { id: NodeId(id), cores: 1, clock: ClockPlan::default() })
@@ -144,9 +147,9 @@ const L2: Life = Life(u32::MAX);
 const M: Option<MessageId> = Some(message(4));
 const M2: Option<MessageId> = Some(MessageId { action: ActionId(u32::MAX), ordinal: u32::MAX });
 const M3: Option<MessageId> = Some(MessageId { action: ActionId(0), ordinal: 0 });
-const P: Passage = Passage { honest: true, copy: 0 };
-const P2: Passage = Passage { honest: false, copy: 0 };
-const P3: Passage = Passage { honest: true, copy: u32::MAX };
+const P: Passage = Passage { honest: true, copy: 0, link: None };
+const P2: Passage = Passage { honest: false, copy: 0, link: None };
+const P3: Passage = Passage { honest: true, copy: u32::MAX, link: None };
 const B: BatchNumber = BatchNumber(5);
 const B2: BatchNumber = BatchNumber(u64::MAX);
 const ONE: Roles = Roles { leases: 1, windows: 0 };
@@ -230,6 +233,7 @@ fn machine() -> Vec<Event<'static>> {
         Event::FaultEnded { fault: FaultId(0) }, Event::FaultEnded { fault: FaultId(1) },
         Event::Quiesced,
     ];
+    all.extend(link_events());
     all.push(Event::Booted { node: N2, life: L2, wall: WallMs(u64::MAX) });
     let tasks = [
         Task::Open, Task::Sender(Class::Control), Task::Sender(Class::E2e), Task::Engine("commit-writer"), Task::Engine("commit"),
@@ -431,4 +435,47 @@ fn engine() -> Vec<EngineEvent<'static>> {
         charge(t, &STREAM, 5, 64, MessageLimit::Enforced, Some("message-rate-exhausted")),
         charge(t, &STREAM, u64::MAX, u64::MAX, MessageLimit::Enforced, Some("byte-rate-exhausted")),
     ]
+}
+
+/// What transports and applications do beside admissions.
+fn link_events() -> Vec<Event<'static>> {
+    let at = |node, life, event| Event::Link { node, life, event };
+    let acted = |message, payload, refused| LinkEvent::Acted { message, payload: [payload; 32], refused };
+    let chunk = |message, outcome, cost_bytes, pending, expired, overflowed| LinkEvent::Chunk {
+        message,
+        outcome,
+        cost_bytes,
+        pending,
+        expired,
+        overflowed,
+    };
+    let (one, other) = (Some(message(0)), Some(message(1)));
+    let events = [
+        acted(one, 1, None),
+        acted(None, 1, None),
+        acted(one, 2, None),
+        acted(one, 1, Some("already-acted")),
+        acted(one, 1, Some("other-epoch")),
+        LinkEvent::Referenced { message: one, to: N, references: 1 },
+        LinkEvent::Referenced { message: other, to: N, references: 1 },
+        LinkEvent::Referenced { message: one, to: N2, references: 1 },
+        LinkEvent::Referenced { message: one, to: N, references: 2 },
+        LinkEvent::Resolved { frame: FrameNumber(0), references: 1 },
+        LinkEvent::Resolved { frame: FrameNumber(1), references: 1 },
+        LinkEvent::Resolved { frame: FrameNumber(0), references: 2 },
+        LinkEvent::Told { peer: N, known: true },
+        LinkEvent::Told { peer: N2, known: true },
+        LinkEvent::Told { peer: N, known: false },
+        chunk(one, "waits", 1, 1, 0, 0),
+        chunk(other, "waits", 1, 1, 0, 0),
+        chunk(one, "complete", 1, 1, 0, 0),
+        chunk(one, "waits", 2, 1, 0, 0),
+        chunk(one, "waits", 1, 2, 0, 0),
+        chunk(one, "waits", 1, 1, 1, 0),
+        chunk(one, "waits", 1, 1, 0, 1),
+        LinkEvent::Dropped { message: one },
+        LinkEvent::Dropped { message: None },
+    ];
+    let placed = [(N2, L), (N, L2)].map(|(node, life)| at(node, life, LinkEvent::Dropped { message: one }));
+    events.into_iter().map(|event| at(N, L, event)).chain(placed).collect()
 }

@@ -110,6 +110,9 @@ impl Subjects {
             | Event::Handled { message: Some(message), .. } => {
                 self.found.extend(self.messages.get(&message));
             }
+            Event::Link { event, .. } => {
+                self.found.extend(event.message().and_then(|message| self.messages.get(&message)));
+            }
             Event::Booted { node, .. } => {
                 self.engine(node).map(std::mem::take);
             }

@@ -195,6 +195,7 @@ impl Timeline {
                 write_message(out, message)
             }
             Event::ReplayMissed { .. } => Ok(()),
+            Event::Link { event, .. } => event.write(out),
             _ => unreachable!("every other event is written by its caller"),
         }
     }
@@ -334,6 +335,7 @@ pub const fn place_of(event: &Event<'_>) -> (Option<NodeId>, Option<Life>) {
         | Event::AdmissionAbandoned { node, life, .. }
         | Event::Dispatched { node, life, .. }
         | Event::Handled { node, life, .. }
+        | Event::Link { node, life, .. }
         | Event::Engine { node, life, .. } => (Some(node), Some(life)),
         Event::PowerLost { node, .. }
         | Event::ReplayMissed { node }

@@ -28,6 +28,7 @@ pub const fn fault_kind(kind: &FaultKind) -> &'static str {
             LinkFault::Bandwidth { .. } => "low-bandwidth",
             LinkFault::StallChannel { .. } => "stalled-channel",
             LinkFault::StallReceiver { .. } => "stalled-receiver",
+            LinkFault::DropConnection => "dropped-connection",
         },
         FaultKind::Clock { fault, .. } => match fault {
             ClockFault::Step { .. } => "clock-step",
@@ -105,7 +106,7 @@ pub fn fault_label(kind: &FaultKind) -> String {
                 LinkFault::StallChannel { channel } | LinkFault::StallReceiver { channel } => {
                     format!("{words} {channel}, {ends}")
                 }
-                LinkFault::Partition => format!("{words}, {ends}"),
+                LinkFault::Partition | LinkFault::DropConnection => format!("{words}, {ends}"),
             }
         }
     }

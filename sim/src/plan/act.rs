@@ -72,6 +72,14 @@ pub struct Burst {
     pub cancel_admit_every: u32,
     /// How long a caller that gives up has waited.
     pub cancel_after_us: u64,
+    /// How many messages carry each payload of the plan's namespace, one after another; 0 where these are no messages of it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub envelopes: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks by reference")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
 }
 
 /// A frame, named by what it carries and never by a number of the run.

@@ -2,6 +2,7 @@
 //!
 //! Promise: the world never meets a plan that this has not passed, so it may assert instead of answering.
 
+use super::check_links as links;
 use super::{Act, Action, DiskFault, Fault, FaultKind, LinkFault, Plan, Survivors, When};
 use crate::units::NodeId;
 use groundhog_engine::flaws::Flaw;
@@ -120,6 +121,7 @@ impl Plan {
             ensure(node.cores > 0, || format!("node {place}"), || "it has no cores".to_owned())?;
         }
         self.check_figures()?;
+        links::check(self)?;
         let links = self.check_links()?;
         self.check_actions(&links)?;
         self.check_faults(&links)
@@ -311,9 +313,7 @@ fn check_act(plan: &Plan, action: &Action, links: &BTreeSet<(NodeId, NodeId)>) -
         Act::Send(burst) => {
             ensure(burst.copies > 0, place, || "no copy of its messages is sent".to_owned())?;
             ensure(burst.count > 0, place, || "it sends no message".to_owned())?;
-            ensure(burst.bytes <= MAX_MESSAGE_BYTES, place, || {
-                format!("{} bytes a message, and a frame takes at most {MAX_MESSAGE_BYTES}", burst.bytes)
-            })?;
+            links::check_burst(plan, burst, MAX_MESSAGE_BYTES, place)?;
             ensure(action.node != burst.to, place, || format!("{} sends to itself", action.node))?;
             match burst.via {
                 None => linked(action.node, burst.to),

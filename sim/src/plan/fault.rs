@@ -283,6 +283,8 @@ pub enum LinkFault {
         /// The channel.
         channel: u8,
     },
+    /// The connection is torn down, both ends alive, and made again when this ends: another generation of the link.
+    DropConnection,
 }
 
 /// How a clock misbehaves.

@@ -6,9 +6,11 @@
 mod act;
 mod acts;
 mod check;
+mod check_links;
 mod dice;
 mod fault;
 mod generate;
+mod links;
 mod profile;
 mod scenario;
 mod slots;
@@ -25,6 +27,7 @@ pub use fault::{
     ClockFault, Death, DiskFault, DiskOperation, Fault, FaultKind, LinkFault, Phase, StepId, Survivors, When,
 };
 pub use generate::{generate, generate_swarm};
+pub use links::{ChunksPlan, LinksPlan, NamespacePlan, ReferencesPlan};
 pub use profile::{Costs, Crypto, DiskLatency, DiskProfile, Profile};
 pub use scenario::{Defaults, Key, KeySource, Scenario, Sections};
 pub use slots::Slots;
@@ -104,6 +107,9 @@ pub struct Engines {
     /// Bounds of connection slots; absent for the seed's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slots: Option<Slots>,
+    /// What connections carry beside plain frames.
+    #[serde(default, skip_serializing_if = "LinksPlan::is_plain")]
+    pub links: LinksPlan,
 }
 
 /// How much each origin may send to a node in each class, by the node's monotonic clock. None of it is zero.

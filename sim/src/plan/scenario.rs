@@ -353,6 +353,57 @@ sections! {
         /// How long a drift, freeze or pause lasts, in milliseconds.
         lasts_ms = 300, TIME_MS;
     }
+    /// What connections carry beside plain frames, and connections that are torn down.
+    Peers peers {
+        /// Bursts of a namespace that looks after its own replays; none is declared where there can be no such burst.
+        namespace_bursts = 0, COUNT;
+        /// Messages of each.
+        namespace_messages = 6, 1..=1_000_000;
+        /// Time between two of them in microseconds.
+        namespace_every_us = 500, TIME_US;
+        /// Of these bursts so many in a thousand travel over a relay, where there is one.
+        namespace_relayed_per_mille = 0, PER_MILLE;
+        /// How often each message of the namespace is sent in all.
+        namespace_copies = 1, 1..=100;
+        /// Time between two copies in microseconds.
+        namespace_copy_every_us = 300_000, TIME_US;
+        /// Messages that carry each payload of the namespace.
+        envelopes = 1, 1..=1_000;
+        /// Seeds in which the namespace bounds its messages itself, in thousandths.
+        message_limit_per_mille = 0, PER_MILLE;
+        /// Connections that are torn down, both ends alive, and made again.
+        dropped_connections = 0, COUNT;
+        /// How long such a connection is gone, in milliseconds.
+        dropped_ms = 50, TIME_MS;
+        /// Delegations that a sender refers to on one connection; 0 for none, and every frame carries its own.
+        references_sent = 0, 0..=65_536;
+        /// Delegations that a receiver keeps of one connection.
+        references_received = 128, 1..=65_536;
+        /// Bytes of a piece of a message that is too long for a frame; 0 where no message may be.
+        chunk_bytes = 0, 0..=64_512;
+        /// Messages of one peer that may wait for pieces.
+        pending_messages = 512, 1..=65_536;
+        /// Bytes that everything that waits for pieces may cost.
+        reassembly_bytes = 240_000_000, 1..=1_000_000_000;
+        /// Bytes that what waits of one peer may cost.
+        peer_reassembly_bytes = 67_500_128, 1..=1_000_000_000;
+        /// Messages of one peer that are remembered as complete.
+        tombstones = 1_024, 0..=65_536;
+        /// Bursts of messages that are cut into pieces.
+        long_bursts = 0, COUNT;
+        /// Messages of each.
+        long_messages = 2, 1..=1_000_000;
+        /// Time between two of them in microseconds.
+        long_every_us = 5_000, TIME_US;
+        /// Bytes of data in each.
+        long_bytes = 100_000, 0..=59_000_000;
+        /// How often each is sent in all.
+        long_copies = 1, 1..=100;
+        /// Time between two copies in microseconds.
+        long_copy_every_us = 300_000, TIME_US;
+        /// Messages of a class that an application takes before it has handled one; 0 for any number.
+        mailbox_messages = 0, COUNT;
+    }
     /// Adversaries, who record every frame.
     Adversaries adversaries {
         /// Recorded frames sent again.

@@ -137,6 +137,7 @@ kinds! {
     ClockFreezes "clock-freezes" clocks.freezes x 3 "Times in which a wall clock stands still.";
     ClockPauses "clock-pauses" clocks.pauses x 3 "Times in which a machine is paused.";
     Snapshots "snapshots" clocks.snapshots x 3 "Restarts from a snapshot, whose wall clock is behind.";
+    DroppedConnections "dropped-connections" peers.dropped_connections x 3 "Connections that are torn down, both ends alive, and made again.";
     Replays "replays" adversaries.replays x 3 "Recorded frames that an adversary sends again.";
 }
 

@@ -82,6 +82,7 @@ const fn burst(to: NodeId, class: Class, count: u32, every_us: u64) -> Burst {
         cancel_reserve_every: 0,
         cancel_admit_every: 0,
         cancel_after_us: 0,
+        envelopes: 0,
     }
 }
 
@@ -119,6 +120,7 @@ fn empty(nodes: u16, crypto: Crypto) -> Plan {
             clock_tolerance_ms: 3_000,
             quota: None,
             slots: None,
+            links: Default::default(),
         },
         nodes: (0..nodes)
             .map(|id| NodePlan { id: NodeId(id), cores: 8, clock: ClockPlan::default() })

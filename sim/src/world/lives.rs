@@ -18,6 +18,7 @@ use crate::run::Panic;
 use crate::units::{FaultId, FrameNumber, Life, MessageId, NodeId};
 use groundhog_engine::host::Host;
 use groundhog_engine::host::observe::{BatchNumber, Roles, Step};
+use groundhog_engine::streams::link_local::Epoch;
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
 use std::sync::Arc;
@@ -62,6 +63,10 @@ pub struct NodeState {
     pub(super) in_hand: IndexSet<MessageId, FxBuildHasher>,
     /// Frames that lanes of this life have taken and not answered.
     pub(super) frames_in_hand: IndexMap<FrameNumber, Option<MessageId>, FxBuildHasher>,
+    /// Messages of each class that this life has dispatched and not handled.
+    pub(super) in_mailbox: [u32; 4],
+    /// The epoch of the namespace's newest life, as its senders know it.
+    pub(super) epoch: Option<Epoch>,
 }
 
 impl NodeState {
@@ -84,6 +89,8 @@ impl NodeState {
             down_for: None,
             in_hand: IndexSet::default(),
             frames_in_hand: IndexMap::default(),
+            in_mailbox: [0; 4],
+            epoch: None,
         }
     }
 
@@ -135,6 +142,7 @@ impl World {
         state.next_operation = 0;
         state.during = None;
         state.gathering = false;
+        state.in_mailbox = [0; 4];
         let change = state.clock.boot(now, state.last_death);
         let life = state.life;
         let wall = state.clock.wall_now(now);

@@ -12,6 +12,7 @@ mod faults;
 mod flood;
 mod lives;
 mod machine;
+mod mailbox;
 pub mod network;
 mod node;
 mod observing;

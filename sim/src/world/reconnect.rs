@@ -36,7 +36,7 @@ impl World {
         }
     }
 
-    fn retire_connection(&mut self, node: NodeId, peer: NodeId) {
+    pub(super) fn retire_connection(&mut self, node: NodeId, peer: NodeId) {
         let closed = self.traffic.network.disconnect(node, peer);
         for lost in closed.lost {
             let (frame, message) = (lost.frame.number, lost.frame.sent.message);
@@ -58,6 +58,13 @@ impl World {
             std::mem::take(&mut self.traffic.changes[node.index()])
         } else {
             Vec::new()
+        }
+    }
+
+    /// Whoever may be connected again, is.
+    pub(super) fn connect_ready(&mut self) {
+        for (node, connection) in self.traffic.network.connect_ready() {
+            self.connected(node, connection);
         }
     }
 }

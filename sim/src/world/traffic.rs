@@ -414,6 +414,9 @@ impl World {
         }
         let begun = self.traffic.network.begin_fault(fault, ends, one_way, kind);
         begun.expect("a plan is validated: its link faults name links that it has");
+        if kind == LinkFault::DropConnection {
+            self.retire_connection(ends.0, ends.1);
+        }
     }
 
     /// A fault of a link ends.
@@ -422,6 +425,7 @@ impl World {
         self.release_receivers(fault);
         let scheduled = self.traffic.network.end_fault(now, fault);
         self.schedule_deliveries(&scheduled);
+        self.connect_ready();
     }
 
     /// Every fault of every link ends.
@@ -429,6 +433,7 @@ impl World {
         let now = self.now();
         let scheduled = self.traffic.network.heal_all(now);
         self.schedule_deliveries(&scheduled);
+        self.connect_ready();
     }
 
     fn schedule_deliveries(&mut self, scheduled: &[super::network::Scheduled]) {

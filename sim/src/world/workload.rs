@@ -24,6 +24,8 @@ pub struct Job {
     pub(super) via: Option<NodeId>,
     pub(super) class: Class,
     pub(super) bytes: u32,
+    /// How many messages carry each payload of the namespace; 0 for none of its.
+    pub(super) envelopes: u32,
     pub(super) intended: SimTime,
     /// When its caller gives up waiting for its reservation.
     pub(super) give_up_at: Option<SimTime>,
@@ -130,6 +132,7 @@ impl World {
             via: burst.via,
             class: burst.class,
             bytes: burst.bytes,
+            envelopes: burst.envelopes,
             intended: now,
             give_up_at,
         });

@@ -65,6 +65,7 @@ pub fn quiet_plan(nodes: u16) -> Plan {
             clock_tolerance_ms: 3_000,
             quota: None,
             slots: None,
+            links: Default::default(),
         },
         nodes: (0..nodes)
             .map(|id| NodePlan { id: NodeId(id), cores: 2, clock: ClockPlan::default() })
@@ -97,6 +98,7 @@ pub fn burst(id: u32, at_us: u64, from: u16, to: u16, class: Class, count: u32) 
             cancel_reserve_every: 0,
             cancel_admit_every: 0,
             cancel_after_us: 0,
+            envelopes: 0,
         }),
     }
 }

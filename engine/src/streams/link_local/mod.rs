@@ -12,10 +12,11 @@ mod tests;
 
 pub use reference_namespace::{Epoch, NotActed, ReferenceNamespace, ReferenceSender};
 
-use super::key::StreamKey;
+use super::key::{Class, StreamKey};
 use super::message::MessageKind;
 use super::quota::MessageLimit;
 use super::window::{Digest, Verdict, Window, WindowUndo, observe};
+use crate::flaws::{Flaw, Flaws};
 use crate::identity::Did;
 use crate::units::Sequence;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -100,10 +101,21 @@ impl Namespaces {
     /// How a transaction of `stream` with this data is admitted when it came over `link`; `None` for what came over no
     /// authenticated connection: out of a relay inbox, say, or over one that is gone.
     #[must_use]
-    pub fn treatment<'a>(&self, stream: &StreamKey, data: &[u8], link: Option<&'a Link>) -> Treatment<'a> {
+    pub fn treatment<'a>(
+        &self,
+        stream: &StreamKey,
+        data: &[u8],
+        link: Option<&'a Link>,
+        flaws: Flaws,
+    ) -> Treatment<'a> {
+        if flaws.has(Flaw::VolatileWindowForUndeclared) && stream.class == Class::Application {
+            let link_local = link.filter(|link| link.peer == stream.origin);
+            return Treatment { link_local, limit: MessageLimit::Enforced };
+        }
+        let any_link = flaws.has(Flaw::VolatileWindowForRelayedCopies);
         // A namespace's prefix begins with a kind of class application, and so speaks for the class too.
         let declared = || self.0.iter().find(|namespace| data.starts_with(&namespace.prefix));
-        let own = link.filter(|link| link.peer == stream.origin);
+        let own = link.filter(|link| link.peer == stream.origin || any_link);
         let Some((link, namespace)) = own.and_then(|link| Some((link, declared()?))) else {
             return Treatment { link_local: None, limit: MessageLimit::Enforced };
         };

@@ -61,6 +61,21 @@ pub enum NotActed {
     TooManyOrigins,
 }
 
+impl NotActed {
+    /// The name in kebab case.
+    #[must_use]
+    pub const fn id(&self) -> &'static str {
+        match self {
+            NotActed::Malformed => "malformed-payload",
+            NotActed::OtherEpoch => "other-epoch",
+            NotActed::EarlierLife { .. } => "earlier-life",
+            NotActed::AlreadyActed { .. } => "already-acted",
+            NotActed::TooOld { .. } => "payload-too-old",
+            NotActed::TooManyOrigins => "too-many-origins",
+        }
+    }
+}
+
 /// What was acted on of one origin.
 #[derive(Clone, Copy, Debug)]
 struct Acted {

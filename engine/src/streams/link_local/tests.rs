@@ -42,7 +42,7 @@ fn a_transaction_is_link_local_when_all_three_conditions_hold_and_not_otherwise(
         ("too short for a name", vec![Custom as u8], Some(&own), (false, false)),
     ];
     for (name, data, link, expected) in cases {
-        let treatment = namespaces().treatment(&stream(PEER), &data, link);
+        let treatment = namespaces().treatment(&stream(PEER), &data, link, Flaws::NONE);
         let found = (treatment.link_local.is_some(), treatment.limit == MessageLimit::Delegated);
         assert_eq!(found, expected, "{name}");
     }

@@ -203,5 +203,6 @@ fn link_fault(from: NodeId, to: NodeId, one_way: bool, fault: LinkFault) -> Stri
         LinkFault::StallReceiver { channel } => {
             format!("the receiver's transport holds what arrives on channel {channel} {way}")
         }
+        LinkFault::DropConnection => format!("the connection between {from} and {to} is torn down"),
     }
 }

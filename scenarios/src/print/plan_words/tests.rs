@@ -45,6 +45,7 @@ fn an_action_is_a_sentence() {
         cancel_reserve_every: 0,
         cancel_admit_every: 0,
         cancel_after_us: 0,
+        envelopes: 0,
     };
     let relayed = Burst {
         via: Some(NodeId(2)),
@@ -54,6 +55,7 @@ fn an_action_is_a_sentence() {
         copies: 1,
         cancel_admit_every: 3,
         cancel_after_us: 300,
+        envelopes: 0,
         ..burst.clone()
     };
     let frame =

@@ -151,6 +151,7 @@ fn of_actions(plan: &mut Plan, visit: &mut Visit<'_>) {
                 visit(&mut burst.cancel_reserve_every, 0);
                 visit(&mut burst.cancel_admit_every, 0);
                 visit(&mut burst.cancel_after_us, 0);
+                visit(&mut burst.envelopes, 0);
             }
             Act::RotateDelegatee => {}
             Act::Replay { frame, .. } => {
@@ -208,7 +209,7 @@ fn of_fault(fault: &mut Fault, visit: &mut Visit<'_>) {
             }
         }
         FaultKind::Link { fault, .. } => match fault {
-            LinkFault::Partition => {}
+            LinkFault::Partition | LinkFault::DropConnection => {}
             LinkFault::Loss { per_mille } | LinkFault::Duplicate { per_mille } => visit(per_mille, 1_000),
             LinkFault::Delay { us } => visit(us, 0),
             LinkFault::Bandwidth { bytes_per_s } => visit(bytes_per_s, 1_000),

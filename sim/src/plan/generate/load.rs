@@ -102,6 +102,7 @@ fn burst(draft: &Draft<'_>, dice: &mut Dice, route: &Route) -> Burst {
             .intensity(Kind::CancelledAdmissions)
             .every(load.cancel_admit_every.roll_u32(dice)),
         cancel_after_us: load.cancel_after_us.roll_u64(dice),
+        envelopes: 0,
     }
 }
 

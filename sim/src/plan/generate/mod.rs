@@ -8,6 +8,7 @@ mod clocks;
 mod crashes;
 mod disks;
 mod flooders;
+mod links;
 mod load;
 mod network;
 mod scenes;
@@ -157,12 +158,14 @@ fn with_levels(scenario: &Scenario, seed: u64, levels: impl FnOnce(&Scenario) ->
     let engines = engines(&draft);
     load::draw(&mut draft, &engines);
     scenes::draw(&mut draft);
+    links::draw(&mut draft);
     adversaries::draw(&mut draft);
     flooders::draw(&mut draft);
     crashes::draw(&mut draft);
     disks::draw(&mut draft);
     network::draw(&mut draft);
     store::draw(&mut draft);
+    links::draw_faults(&mut draft);
     let clocks = clocks::draw(&mut draft);
     finish(draft, engines, clocks)
 }
@@ -218,6 +221,7 @@ fn engines(draft: &Draft<'_>) -> Engines {
         clock_tolerance_ms: bounds.clock_tolerance_ms.roll_u64(&mut dice),
         quota: quota(draft),
         slots: slots(draft),
+        links: links::engines(draft),
     }
 }
 

@@ -94,6 +94,7 @@ fn plain(to: NodeId, class: Class) -> Burst {
         cancel_reserve_every: 0,
         cancel_admit_every: 0,
         cancel_after_us: 0,
+        envelopes: 0,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::Network;
 use super::frame::{Frame, LinkGeneration};
+use super::link::Link;
 use crate::ledger::event::LossCause;
 use crate::units::{NodeId, SimTime};
 
@@ -34,6 +35,16 @@ pub struct Closed {
     pub lost: Vec<LostFrame>,
 }
 
+impl Link {
+    /// The next connection of the link is made, `peer` being the end that the other one sees.
+    pub(super) fn connect(&mut self, peer: NodeId) -> Connection {
+        assert!(!self.up, "no connection outlives an end");
+        self.up = true;
+        self.generation = LinkGeneration(self.generation.0 + 1);
+        Connection { peer, generation: self.generation, channels: self.plan.channels }
+    }
+}
+
 impl Network {
     /// The node's engines are open: connections with every ready peer are made, in order of peers.
     ///
@@ -44,16 +55,9 @@ impl Network {
         self.ready[node.index()] = true;
         let mut made = Vec::new();
         for (peer, index) in &self.peers[node.index()] {
-            if self.ready[peer.index()] {
-                let link = &mut self.links[*index as usize];
-                assert!(!link.up, "no connection outlives an end");
-                link.up = true;
-                link.generation = LinkGeneration(link.generation.0 + 1);
-                made.push(Connection {
-                    peer: *peer,
-                    generation: link.generation,
-                    channels: link.plan.channels,
-                });
+            let link = &mut self.links[*index as usize];
+            if self.ready[peer.index()] && !link.is_torn_down() {
+                made.push(link.connect(*peer));
             }
         }
         made
@@ -66,28 +70,31 @@ impl Network {
         if !std::mem::replace(&mut self.ready[node.index()], false) {
             return closed;
         }
-        let cause = |sender: NodeId| match sender == node {
+        let cause = |frame: &Frame| match frame.sent.from == node {
             true => LossCause::SenderCrash,
             false => LossCause::ReceiverCrash,
         };
         for (peer, index) in self.peers[node.index()].clone() {
-            self.close(index, peer, &cause, &mut closed);
+            self.close(index, peer, &mut closed, cause);
         }
         closed.lost.sort_unstable_by_key(|lost| lost.frame.number);
         closed
     }
 
-    /// Closes the connection of a link, if one stands.
-    fn close(&mut self, index: u32, peer: NodeId, cause: &dyn Fn(NodeId) -> LossCause, closed: &mut Closed) {
+    /// The connection of a link closes, if it stands; `peer` is its end as the other one sees it.
+    pub(super) fn close(
+        &mut self,
+        index: u32,
+        peer: NodeId,
+        closed: &mut Closed,
+        cause: impl Fn(&Frame) -> LossCause,
+    ) {
         let link = &mut self.links[index as usize];
         if !std::mem::replace(&mut link.up, false) {
             return;
         }
-        closed.connections.push(Connection {
-            peer,
-            generation: link.generation,
-            channels: link.plan.channels,
-        });
+        let (generation, channels) = (link.generation, link.plan.channels);
+        closed.connections.push(Connection { peer, generation, channels });
         for direction in &mut link.directions {
             direction.busy_until = SimTime(0);
             while let Some(slot) = direction.duplicates.head() {
@@ -97,7 +104,7 @@ impl Network {
                 channel.last_deliver_at = SimTime(0);
                 while let Some(slot) = channel.chain.head() {
                     let frame = self.frames.remove(&mut channel.chain, slot).frame;
-                    let cause = cause(frame.sent.from);
+                    let cause = cause(&frame);
                     closed.lost.push(LostFrame { frame, cause });
                 }
             }
@@ -109,22 +116,20 @@ impl Network {
     pub fn disconnect(&mut self, node: NodeId, peer: NodeId) -> Closed {
         let mut closed = Closed::default();
         if let Some(index) = self.link_between(node, peer) {
-            self.close(index, peer, &|_| LossCause::Partition, &mut closed);
+            // Nobody died: the frames have no connection any more.
+            self.close(index, peer, &mut closed, |_| LossCause::Partition);
         }
         closed.lost.sort_unstable_by_key(|lost| lost.frame.number);
         closed
     }
 
-    /// A connection between two nodes is admitted, if both are ready and none stands; as the first sees it.
+    /// A connection between two nodes is admitted, if both are ready, none stands, and no fault keeps them apart; as the
+    /// first sees it.
     pub fn connect(&mut self, node: NodeId, peer: NodeId) -> Option<Connection> {
         let index = self.link_between(node, peer)?;
         let link = &mut self.links[index as usize];
-        if link.up || !self.ready[node.index()] || !self.ready[peer.index()] {
-            return None;
-        }
-        link.up = true;
-        link.generation = LinkGeneration(link.generation.0 + 1);
-        Some(Connection { peer, generation: link.generation, channels: link.plan.channels })
+        let can = !link.up && self.ready[node.index()] && self.ready[peer.index()] && !link.is_torn_down();
+        can.then(|| link.connect(peer))
     }
 
     /// The connection that stands from one node to another, as the first sees it.

@@ -54,6 +54,8 @@ impl Effective {
             LinkFault::StallChannel { channel } => self.stalled |= 1 << channel,
             // Behind the transport: nothing of the network's is touched.
             LinkFault::StallReceiver { .. } => {}
+            // Of the connection: while this is on there is none.
+            LinkFault::DropConnection => {}
         }
         self
     }

@@ -7,6 +7,7 @@
 //! The network schedules nothing: it answers when a delivery is due, and the driver asks again at that time.
 
 mod connection;
+mod drop;
 mod fault;
 mod frame;
 mod link;

@@ -5,6 +5,7 @@
 use crate::units::NodeId;
 use crate::world::network::LinkGeneration;
 use crate::world::reconnect::ConnectionChange;
+use groundhog_engine::flaws::{Flaw, Flaws};
 use groundhog_engine::identity::Did;
 use groundhog_engine::streams::Streams;
 use groundhog_engine::streams::link_local::Link;
@@ -22,6 +23,8 @@ struct Slots {
     leases: BTreeMap<NodeId, (LinkGeneration, SlotLease)>,
     /// The slot of every connection of this life.
     of: BTreeMap<(NodeId, LinkGeneration), SlotIndex>,
+    /// The first connection of each peer, kept by no node but a flawed one.
+    first: BTreeMap<NodeId, Arc<Link>>,
 }
 
 /// A slot that was given to a connection, or freed by it.
@@ -47,11 +50,23 @@ impl Connections {
     }
 
     /// The slot of a connection, and the connection itself unless it has ended.
-    pub fn of(&self, peer: NodeId, generation: LinkGeneration) -> (SlotIndex, Option<Arc<Link>>) {
-        let slots = self.locked();
-        let slot = slots.of.get(&(peer, generation)).expect("a connection is admitted before it delivers");
+    pub fn of(
+        &self,
+        peer: NodeId,
+        generation: LinkGeneration,
+        flaws: Flaws,
+    ) -> (SlotIndex, Option<Arc<Link>>) {
+        let mut slots = self.locked();
+        let slot = *slots.of.get(&(peer, generation)).expect("a connection is admitted before it delivers");
         let standing = slots.leases.get(&peer).filter(|(standing, _)| *standing == generation);
-        (*slot, standing.map(|(_, lease)| Arc::clone(lease.link())))
+        let link = standing.map(|(_, lease)| Arc::clone(lease.link()));
+        if flaws.has(Flaw::VolatileWindowOutlivesLink)
+            && let Some(link) = &link
+        {
+            let first = slots.first.entry(peer).or_insert_with(|| Arc::clone(link));
+            return (slot, Some(Arc::clone(first)));
+        }
+        (slot, link)
     }
 
     /// No panic can happen while this lock is held but one of the engine's.

@@ -3,13 +3,15 @@
 //! Promise: a lane's frames reach admission in arrival order; nothing is dispatched before its verdict is released; credit
 //! goes back only when a frame is handled or refused.
 
-use super::LifeContext;
 use super::connections::Slotted;
+use super::{LifeContext, namespace};
 use crate::ledger::event::{Answer, Event, Passage, Transaction as Named};
+use crate::ledger::link_event::LinkEvent;
 use crate::units::NodeId;
 use crate::world::machine::Wait;
 use crate::world::receiving::Inbound;
 use crate::world::workload::every;
+use bytes::Bytes;
 use futures_util::future::{Either, select};
 use groundhog_engine::commit::CommitError;
 use groundhog_engine::host::Work;
@@ -35,6 +37,8 @@ struct Waiting {
     record: RecordName,
     admission: Admitting,
     gives_up_after: Option<Duration>,
+    /// What the namespace is to act on, where it is one of its payloads.
+    payload: Option<Bytes>,
 }
 
 /// Boxed, since each is moved from task to task and between polls.
@@ -107,11 +111,20 @@ fn unverified(context: &LifeContext, inbound: &Inbound, reason: &'static str) {
 /// Hands a transaction to the engine: staged at once, in lane order.
 fn submit(context: &LifeContext, peer: NodeId, inbound: Box<Inbound>, verified: &Verified) -> Box<Waiting> {
     let (node, life) = (context.node, context.life);
-    let passage = Passage { honest: inbound.honest && peer == inbound.origin, copy: inbound.copy };
     let message = inbound.message;
     let (introducer, link) = introduced(context, peer, &inbound);
     // By delegator, whatever the engine's key is. Only the workload's accounts are known beforehand.
     let minted = message.is_none().then(|| verified.transaction().delegation.delegator.did());
+    let of_namespace = context.owns(verified.transaction().data());
+    let own = peer == inbound.origin;
+    let passage = Passage {
+        honest: inbound.honest && own,
+        copy: inbound.copy,
+        link: inbound
+            .generation()
+            .filter(|_| of_namespace && own && link.is_some())
+            .map(|generation| generation.0),
+    };
     let (transaction, gives_up_after, witness) = context.shared.with(|world| {
         let transaction = Named {
             stream: StreamKey {
@@ -149,7 +162,8 @@ fn submit(context: &LifeContext, peer: NodeId, inbound: Box<Inbound>, verified: 
         // The tables were not asked: the record that they would have looked at.
         record_name(&storage_key(Table::Receiver, verified.stream()))
     });
-    Box::new(Waiting { inbound, transaction, passage, record, admission, gives_up_after })
+    let payload = of_namespace.then(|| verified.transaction().data().clone());
+    Box::new(Waiting { inbound, transaction, passage, record, admission, gives_up_after, payload })
 }
 
 /// Whom a frame is charged to, and the connection that it came over if that stands.
@@ -174,7 +188,7 @@ fn introduced(context: &LifeContext, peer: NodeId, inbound: &Inbound) -> (Introd
     match inbound.generation() {
         None => (Introducer::Own, None),
         Some(generation) => {
-            let (slot, link) = context.connections.of(peer, generation);
+            let (slot, link) = context.connections.of(peer, generation, context.flaws);
             (Introducer::Slot(slot), link)
         }
     }
@@ -208,6 +222,10 @@ async fn handle(context: &LifeContext, class: Class, queue: &Queue) {
             None => false,
         };
         if dispatched {
+            if let Some(payload) = &waiting.payload {
+                let origin = waiting.transaction.stream.origin;
+                namespace::act(context, waiting.inbound.message, origin, payload);
+            }
             Wait::new(context.shared.clone(), move |world| world.start_stall(node, life, class)).await;
             let handler_ns = context.handler_ns;
             Wait::new(context.shared.clone(), move |world| world.start_busy(node, life, handler_ns)).await;
@@ -215,6 +233,7 @@ async fn handle(context: &LifeContext, class: Class, queue: &Queue) {
         context.shared.with(|world| {
             if world.is_alive(node, life) {
                 if dispatched {
+                    world.leaves_mailbox(node, waiting.transaction.stream.class);
                     world.record(&Event::Handled { message: waiting.inbound.message, node, life, class });
                 }
                 world.finish_inbound(node, &waiting.inbound);
@@ -271,6 +290,11 @@ fn answered(context: &LifeContext, waiting: &Waiting, answer: Answer) -> bool {
         world.record(&Event::Answered { message, node, life, transaction, record, passage, answer });
         let Answer::Verdict(verdict) = answer else { return false };
         if !verdict.dispatches() {
+            return false;
+        }
+        if !world.takes_into_mailbox(node, transaction.stream.class) {
+            let event = LinkEvent::Dropped { message };
+            world.record(&Event::Link { node, life, event });
             return false;
         }
         let (intended_ns, sent_ns) = (inbound.intended.0, inbound.sent.0);

@@ -6,10 +6,12 @@
 mod connections;
 mod identity;
 mod lane;
+mod namespace;
 mod sender;
 
 use connections::Connections;
 pub use identity::Identity;
+use namespace::Application;
 
 use super::disk::{Disk, DiskConfig};
 use super::machine::SimMachine;
@@ -55,6 +57,16 @@ pub struct LifeContext {
     lifetime_ms: u64,
     handler_ns: u64,
     planted: Option<Arc<Planted>>,
+    /// The namespace that looks after its own replays, where the plan declares it.
+    application: Option<Application>,
+    flaws: Flaws,
+}
+
+impl LifeContext {
+    /// Whether a transaction with this data is one of the namespace's.
+    fn owns(&self, data: &[u8]) -> bool {
+        self.application.as_ref().is_some_and(|application| application.owns(data))
+    }
 }
 
 /// The engine's flaws, by the ids that a plan names.
@@ -104,7 +116,15 @@ pub async fn live(shared: Shared, host: Host, machine: SimMachine, node: NodeId,
             return;
         }
     };
+    let (streams, application) = match declared(&shared, &host, streams).await {
+        Ok(opened) => opened,
+        Err(reason) => {
+            shared.with(|world| world.open_failed(node, life, reason));
+            return;
+        }
+    };
     let context = Arc::new(shared.with(|world| {
+        world.node(node).epoch = application.as_ref().map(Application::epoch);
         let network_id = NetworkId(world.plan.engines.network_id);
         LifeContext {
             shared: shared.clone(),
@@ -121,6 +141,8 @@ pub async fn live(shared: Shared, host: Host, machine: SimMachine, node: NodeId,
             lifetime_ms: world.plan.engines.transaction_lifetime_ms,
             handler_ns: world.plan.profile.costs.handler_ns,
             planted: world.planted.clone(),
+            application,
+            flaws: world.flaws,
         }
     }));
     for class in Class::ALL {
@@ -136,6 +158,21 @@ pub async fn live(shared: Shared, host: Host, machine: SimMachine, node: NodeId,
         let reader = Task::Reader { peer, class };
         context.machine.start(reader, Box::pin(lane::run(Arc::clone(&context), peer, class)));
     }
+}
+
+/// The streams with the plan's namespace declared, and the namespace in this life; or why the node does not open.
+async fn declared(
+    shared: &Shared,
+    host: &Host,
+    streams: Streams,
+) -> Result<(Streams, Option<Application>), &'static str> {
+    let (namespace, forgets) = shared
+        .with(|world| (world.plan.engines.links.namespace, world.flaws.has(Flaw::NamespaceForgetsAtRestart)));
+    let Some(namespace) = namespace else { return Ok((streams, None)) };
+    let number = if forgets { 1 } else { namespace::next_life(host).await.map_err(|_| "disk")? };
+    let opened = Application::declared(namespace.delegates_message_limit)
+        .and_then(|declared| Ok((streams.declaring(declared), Some(Application::open(number)?))));
+    opened.map_err(|_| "namespace")
 }
 
 /// A node's disk before its first boot.

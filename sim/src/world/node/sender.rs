@@ -10,6 +10,7 @@ use crate::world::World;
 use crate::world::workload::{Job, SignedMessage};
 use groundhog_engine::commit::CommitError;
 use groundhog_engine::streams::key::{Class, StreamKey};
+use groundhog_engine::streams::link_local::Epoch;
 use groundhog_engine::streams::message::MessageKind;
 use groundhog_engine::streams::payload::Payload;
 use groundhog_engine::streams::transaction::{Draft, Transaction, TransactionId};
@@ -141,7 +142,7 @@ async fn sign_and_push(context: &LifeContext, job: &Job, sequence: Sequence) {
         let signer = world.nodes[node.index()].identity.signer();
         (world.nodes[job.to.index()].identity.did(), context.did, signer)
     });
-    let data = data_of(job);
+    let data = data_of(context, job);
     let draft = Draft {
         destination,
         id: transaction_id(job),
@@ -179,8 +180,19 @@ async fn sign_and_push(context: &LifeContext, job: &Job, sequence: Sequence) {
     });
 }
 
-/// The message's data: its kind, then what tells it apart, then zeros.
-fn data_of(job: &Job) -> Vec<u8> {
+/// The message's data: a payload of the namespace, or its kind, then what tells it apart, then zeros.
+fn data_of(context: &LifeContext, job: &Job) -> Vec<u8> {
+    let plain = plain_data_of(job);
+    match &context.application {
+        Some(application) if job.envelopes > 0 => {
+            let epoch = context.shared.with(|world| world.nodes[job.to.index()].epoch);
+            application.payload(job.message, job.envelopes, epoch.unwrap_or(Epoch([0; 16])), &plain)
+        }
+        _ => plain,
+    }
+}
+
+fn plain_data_of(job: &Job) -> Vec<u8> {
     let mut data = vec![0; usize::try_from(job.bytes).expect("a length fits").max(1)];
     data[0] = MessageKind::plain(job.class) as u8;
     let name = transaction_id(job).0;

@@ -63,6 +63,11 @@ impl Story {
             Event::ReplayMissed { node } => {
                 self.words(at, node, Mark::Plain, "an adversary finds nothing to replay".to_owned());
             }
+            Event::Link { node, event, .. } => {
+                let mut words = String::new();
+                event.write(&mut words).expect("a string takes whatever is written");
+                self.words(at, node, Mark::Plain, words);
+            }
             _ => {}
         }
     }

@@ -174,7 +174,7 @@ fn faults_that_cannot_begin_say_why_and_change_nothing() {
     assert!(network.is_healed());
 }
 
-const EVERY_KIND: [LinkFault; 7] = [
+const EVERY_KIND: [LinkFault; 8] = [
     LinkFault::Partition,
     LinkFault::Loss { per_mille: 1_000 },
     LinkFault::Duplicate { per_mille: 1_000 },
@@ -182,6 +182,7 @@ const EVERY_KIND: [LinkFault; 7] = [
     LinkFault::Bandwidth { bytes_per_s: 10 },
     LinkFault::StallChannel { channel: 0 },
     LinkFault::StallReceiver { channel: 0 },
+    LinkFault::DropConnection,
 ];
 
 #[test]
@@ -195,11 +196,12 @@ fn quiescence_leaves_nothing_on() {
             | LinkFault::Delay { .. }
             | LinkFault::Bandwidth { .. }
             | LinkFault::StallChannel { .. }
-            | LinkFault::StallReceiver { .. } => {}
+            | LinkFault::StallReceiver { .. }
+            | LinkFault::DropConnection => {}
         }
     }
     let links = [plain(0, 1), plain(1, 2), LinkPlan { ordered: false, ..plain(0, 2) }];
-    for kinds in 1u32..128 {
+    for kinds in 1u32..256 {
         let mut run = Run::new(3, &links);
         for (place, fault) in (0u32..).zip(EVERY_KIND).filter(|(place, _)| kinds >> place & 1 == 1) {
             run.begin(10 * place, 0, 1, true, fault);
