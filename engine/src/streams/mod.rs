@@ -7,6 +7,7 @@ mod error;
 pub mod evidence;
 #[cfg(test)]
 mod fixtures;
+pub mod inspect;
 pub mod key;
 pub mod lanes;
 pub mod link_local;

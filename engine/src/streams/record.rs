@@ -178,7 +178,11 @@ mod instant {
 /// [`RecordError`].
 pub fn decode(value: &[u8]) -> Result<Stored, RecordError> {
     let Ok((layout, rest)) = postcard::take_from_bytes::<Layout>(value) else {
-        return Err(if is_without_charge(value) { RecordError::WithoutCharge } else { RecordError::Undecodable });
+        return Err(if is_without_charge(value) {
+            RecordError::WithoutCharge
+        } else {
+            RecordError::Undecodable
+        });
     };
     if !rest.is_empty() {
         return Err(RecordError::Undecodable);

@@ -76,7 +76,8 @@ impl BadRecords {
         let records = view.visible_records(node).into_iter();
         let wrong =
             records.filter_map(|(name, _)| Some((name, self.wrong(name, &view.visible_image(node, name))?)));
-        let missing = view.visible_orphan_markers(node).into_iter().map(|name| (name, "gone, and was marked"));
+        let missing =
+            view.visible_orphan_markers(node).into_iter().map(|name| (name, "gone, and was marked"));
         wrong.chain(missing).collect()
     }
 
@@ -92,7 +93,8 @@ impl BadRecords {
             excused || state.bad.contains_key(name)
         };
         let gone = before.iter().filter(|(name, _)| !kept(name));
-        gone.map(|(name, why)| format!("{node} held record {name}, which was {why}, and no longer does")).collect()
+        gone.map(|(name, why)| format!("{node} held record {name}, which was {why}, and no longer does"))
+            .collect()
     }
 
     fn act(&mut self, touch: &Touch) {
@@ -109,7 +111,13 @@ impl BadRecords {
     }
 
     /// What a call about a stream says of its record.
-    fn told(&mut self, node: NodeId, record: RecordName, is_judged: bool, refusal: Option<&str>) -> Option<String> {
+    fn told(
+        &mut self,
+        node: NodeId,
+        record: RecordName,
+        is_judged: bool,
+        refusal: Option<&str>,
+    ) -> Option<String> {
         let why = self.nodes.at(node).bad.get(&record).copied();
         match (why, refusal) {
             (Some(why), _) if is_judged => Some(format!("{node} served a stream whose record is {why}")),

@@ -65,7 +65,11 @@ impl BadRecordsTold {
                 let told = state.told.contains(&record);
                 (!told).then(|| format!("{node} refused a stream for record {record}, which it had not told"))
             }
-            EngineEvent::Transition { transition, decision: Decision::Refused { reason: UNAVAILABLE }, .. } => {
+            EngineEvent::Transition {
+                transition,
+                decision: Decision::Refused { reason: UNAVAILABLE },
+                ..
+            } => {
                 let counted = state.counted == Some(transition);
                 (!counted).then(|| format!("{node} refused a stream as unavailable and did not count it"))
             }

@@ -118,7 +118,9 @@ impl Delivered {
                 self.cleared_senders += 1;
                 true
             }
-            LossCause::FailedBatch if [from, to].iter().any(|node| self.removed.get(node) == Some(&true)) => true,
+            LossCause::FailedBatch if [from, to].iter().any(|node| self.removed.get(node) == Some(&true)) => {
+                true
+            }
             LossCause::Verdict => self.relayed.contains(&(from, to, class)),
             LossCause::FailedBatch => self.plan.profile.disk_capacity_bytes > 0,
             LossCause::Unverified if self.outlived.contains(&message) => true,

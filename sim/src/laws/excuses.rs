@@ -112,7 +112,8 @@ pub const LIMITS: &[Limit] = &[
         id: "unavailable-stream",
         means: "A stream whose record was damaged, moved or taken away fails closed until an operator clears it.",
         licence: Some(Licence::RecordTouched),
-        laws: &["streams/available"],
+        // What was signed before is sent again when its lease can no longer be seen.
+        laws: &["streams/available", "streams/lease"],
     },
     Limit {
         id: super::at_most_once::CLEARED_RECEIVER,
@@ -124,13 +125,19 @@ pub const LIMITS: &[Limit] = &[
         id: super::delivered::CLEARED_SENDER,
         means: "A sender's stream that was cleared begins again at sequence 0: what it signs is stale, then a fork, and lost, until past the receiver's window.",
         licence: Some(Licence::SenderCleared),
-        laws: &["streams/one-digest", "streams/honest", "streams/delivered"],
+        laws: &["streams/one-digest", "streams/honest", "streams/delivered", "streams/lease"],
     },
     Limit {
         id: "store-removed",
         means: "A store that is removed under a running node can no longer show what refusals were computed from; every write fails until the node restarts.",
         licence: Some(Licence::StoreRemoved),
-        laws: &["streams/refusal-true", "streams/delivered", "commit/release", "streams/lease", "commit/undo-digest"],
+        laws: &[
+            "streams/refusal-true",
+            "streams/delivered",
+            "commit/release",
+            "streams/lease",
+            "commit/undo-digest",
+        ],
     },
 ];
 
@@ -316,9 +323,7 @@ fn store_act(node: NodeId, act: &StoreAct, while_it_runs: bool) -> Vec<Touched> 
         touched.collect()
     };
     match act {
-        StoreAct::Clear { .. } => {
-            of_each(|table| (table == Table::Sender).then_some(Licence::SenderCleared))
-        }
+        StoreAct::Clear { .. } => of_each(|table| (table == Table::Sender).then_some(Licence::SenderCleared)),
         StoreAct::RemoveStore => {
             let removed = while_it_runs.then_some(Licence::StoreRemoved);
             let licences = [Some(Licence::SenderCleared), removed].into_iter().flatten();
@@ -404,11 +409,8 @@ mod tests {
         assert_eq!(signed_twice(own, true, None), (0, licensed.clone()));
         let other_class = clear(of(Class::E2e, Table::Sender));
         assert_eq!(signed_twice(other_class, true, None), (1, BTreeMap::new()));
-        let removed = |node| FaultKind::Store {
-            node: NodeId(node),
-            act: StoreAct::RemoveStore,
-            stopped_us: 1,
-        };
+        let removed =
+            |node| FaultKind::Store { node: NodeId(node), act: StoreAct::RemoveStore, stopped_us: 1 };
         assert_eq!(signed_twice(removed(1), true, None), (0, licensed));
         assert_eq!(signed_twice(removed(3), true, None), (1, BTreeMap::new()), "another node's store");
     }

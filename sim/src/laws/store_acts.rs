@@ -41,7 +41,8 @@ impl Touch {
     /// Whether the receiver's window of this stream at the node begins again.
     #[must_use]
     pub fn forgets_receiver(&self, node: NodeId, stream: &StreamKey) -> bool {
-        let named = |(_, of, table): &(RecordName, StreamKey, Table)| of == stream && *table == Table::Receiver;
+        let named =
+            |(_, of, table): &(RecordName, StreamKey, Table)| of == stream && *table == Table::Receiver;
         self.node == node && self.act.forgets() && (self.is_of_all() || self.records.iter().any(named))
     }
 }

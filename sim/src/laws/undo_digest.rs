@@ -5,8 +5,8 @@
 //! longer be seen, that failure is not judged.
 
 use super::per_node::PerNode;
-use super::reference_quota::ReferenceQuota;
 use super::reading::RecordReader;
+use super::reference_quota::ReferenceQuota;
 use super::{Law, RecordImage, Setting, View};
 use crate::ledger::event::Event;
 use crate::ledger::kind::{EventKind, EventMask};

@@ -23,8 +23,8 @@ pub use fault::{
 };
 pub use generate::{generate, generate_swarm};
 pub use profile::{Costs, Crypto, DiskLatency, DiskProfile, Profile};
-pub use store_act::{RecordOf, StoreAct};
 pub use scenario::{Defaults, Key, KeySource, Scenario, Sections};
+pub use store_act::{RecordOf, StoreAct};
 
 use crate::units::NodeId;
 use groundhog_engine::streams::quota::{LaneQuota, QuotaConfig, ZeroLimit};

@@ -166,6 +166,7 @@ const fn profile() -> Profile {
             handler_ns: 20_000,
         },
         disk_capacity_bytes: 0,
+        disk_ignores_case: false,
     }
 }
 

@@ -194,7 +194,13 @@ impl World {
     }
 
     /// The life ends; `survival` says what is left of it.
-    pub(super) fn end_life(&mut self, death: Death, fault: Option<FaultId>, down_us: u64, mut survival: Survival) {
+    pub(super) fn end_life(
+        &mut self,
+        death: Death,
+        fault: Option<FaultId>,
+        down_us: u64,
+        mut survival: Survival,
+    ) {
         let (node, life) = (survival.node, survival.life);
         let state = self.node(node);
         assert!(state.status != Status::Down && state.life == life, "only a life can end");

@@ -141,7 +141,9 @@ impl Hands<'_> {
 
     /// The record of a build before streams were charged ends where the charge begins.
     fn without_charge(&mut self, path: &DiskPath) {
-        let Some(whole) = self.disk.visible(path).and_then(|bytes| frame::decode(&bytes).ok()) else { return };
+        let Some(whole) = self.disk.visible(path).and_then(|bytes| frame::decode(&bytes).ok()) else {
+            return;
+        };
         let frame::Frame { header, record: Record { storage_key, value } } = whole;
         let is_older = |end: &usize| decode(&value[..*end]) == Err(RecordError::WithoutCharge);
         let Some(end) = (1..value.len()).rev().find(is_older) else { return };

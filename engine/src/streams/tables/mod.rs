@@ -11,6 +11,7 @@ mod sweep;
 
 pub(super) use admit::{Admitted, Arriving, NotAdmitted};
 pub(super) use reserve::NotReserved;
+pub(super) use restore::believed;
 pub use restore::{BadStream, Unrestorable};
 pub(super) use sweep::Retired;
 pub use sweep::SWEPT_AT_A_TIME;

@@ -126,7 +126,10 @@ fn store_act(node: NodeId, act: &StoreAct) -> String {
         StoreAct::Unreadable { of, sector } => format!("sector {sector} of {} goes bad", record(of)),
         StoreAct::RemoveStore => format!("the whole store of {node} is removed"),
         StoreAct::LowerBudget { to_bytes } => {
-            format!("the budget of the store of {node} is lowered to {} bytes", groundhog_reports::count(*to_bytes))
+            format!(
+                "the budget of the store of {node} is lowered to {} bytes",
+                groundhog_reports::count(*to_bytes)
+            )
         }
         StoreAct::Clear { of } => format!("an operator clears {}", record(of)),
         StoreAct::WithoutCharge { of } => format!("{} is of a build without charges", record(of)),

@@ -5,7 +5,9 @@
 
 use super::{Draft, Span, Strikes, crashes};
 use crate::plan::dice::Dice;
-use crate::plan::{Act, Action, Burst, Death, DiskFault, DiskOperation, Draw, FrameName, RecordOf, StoreAct, When};
+use crate::plan::{
+    Act, Action, Burst, Death, DiskFault, DiskOperation, Draw, FrameName, RecordOf, StoreAct, When,
+};
 use crate::plan::{Fault, FaultKind};
 use crate::units::{ActionId, FaultId, NodeId};
 use groundhog_engine::streams::key::{Class, Table};
@@ -76,9 +78,13 @@ fn kinds(draft: &Draft<'_>) -> Vec<Kind> {
         kind("without-charge", &store.without_charge, receiver, |_, of, _| StoreAct::WithoutCharge { of }),
         kind("shared-snapshot", &store.shared_snapshots, None, |_, _, _| StoreAct::SharedSnapshot),
         kind("cleared-receiver", &store.cleared_receivers, receiver, |_, of, _| StoreAct::Clear { of }),
-        kind("cleared-sender", &store.cleared_senders, Some(Table::Sender), |_, of, _| StoreAct::Clear { of }),
+        kind("cleared-sender", &store.cleared_senders, Some(Table::Sender), |_, of, _| StoreAct::Clear {
+            of,
+        }),
         kind("store-removed", &store.stores_removed, None, |_, _, _| StoreAct::RemoveStore),
-        kind("budget-lowered", &store.budgets_lowered, None, |_, _, _| StoreAct::LowerBudget { to_bytes: 64 }),
+        kind("budget-lowered", &store.budgets_lowered, None, |_, _, _| StoreAct::LowerBudget {
+            to_bytes: 64,
+        }),
     ]
 }
 
@@ -97,12 +103,7 @@ fn used(draft: &Draft<'_>) -> Vec<Used> {
 }
 
 /// A stream at a node that nothing is done to yet, and another stream whose record the same node holds in the same table.
-fn pick(
-    draft: &Draft<'_>,
-    table: Table,
-    dice: &mut Dice,
-    struck: &BTreeSet<NodeId>,
-) -> Option<(Used, Used)> {
+fn pick(draft: &Draft<'_>, table: Table, dice: &mut Dice, struck: &BTreeSet<NodeId>) -> Option<(Used, Used)> {
     let used = used(draft);
     let holder = |used: &Used| used.record(table).holder();
     let free: Vec<(usize, usize)> = (0..used.len())
