@@ -85,6 +85,7 @@ fn plan() -> Plan {
                 handler_ns: 1,
             },
             disk_capacity_bytes: 0,
+            disk_ignores_case: false,
         },
         engines: Engines {
             network_id: 1,

@@ -11,7 +11,7 @@ use groundhog_sim::ledger::onlooker::Line;
 use groundhog_sim::outcome::Outcome;
 use groundhog_sim::plan::{
     Act, Action, ClockFault, Death, DiskFault, DiskOperation, DiskProfile, Fault, FaultKind, LinkFault,
-    Phase, Plan, StepId, When,
+    Phase, Plan, RecordOf, StepId, StoreAct, When,
 };
 use groundhog_sim::run::{RunOptions, run};
 use groundhog_sim::units::{ActionId, FaultId, FrameNumber, Life, MessageId, NodeId, SimTime};

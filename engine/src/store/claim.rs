@@ -83,7 +83,7 @@ pub(super) async fn claim(
 }
 
 /// The directory's lock, and then what it holds; `None` where it is not there.
-async fn take(
+pub(super) async fn take(
     host: &Host,
     root: &DiskPath,
     flaws: Flaws,

@@ -10,6 +10,7 @@ mod bounded;
 mod claim;
 mod error;
 pub mod frame;
+pub mod look;
 pub mod name;
 mod open;
 #[cfg(test)]

@@ -26,8 +26,8 @@ enum Found {
 
 /// Everything that the scan learned.
 #[derive(Default)]
-struct Restored {
-    scan: Scan,
+pub(super) struct Restored {
+    pub(super) scan: Scan,
     /// The last batch of which some record says that it was durable.
     durable: BatchNumber,
     highest: BatchNumber,
@@ -60,7 +60,7 @@ impl FileStore {
         }
     }
 
-    fn new(host: &Host, root: DiskPath, config: StoreConfig, lock: FileHandle) -> Self {
+    pub(super) fn new(host: &Host, root: DiskPath, config: StoreConfig, lock: FileHandle) -> Self {
         FileStore {
             host: host.clone(),
             root,
@@ -128,7 +128,7 @@ impl FileStore {
 
     /// Reads every record once. A marker whose record is not listed is looked for under the record's own name first:
     /// on a volume that ignores case, a file in upper case is still the record.
-    async fn scan(&mut self, listing: &mut Listing) -> Result<Restored, OpenError> {
+    pub(super) async fn scan(&mut self, listing: &mut Listing) -> Result<Restored, OpenError> {
         let unlisted: Vec<RecordName> =
             listing.markers.iter().copied().filter(|name| !listing.records.contains_key(name)).collect();
         let listed = listing.records.iter().map(|(name, (kind, _))| (*name, Some(*kind)));

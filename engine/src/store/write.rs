@@ -385,7 +385,7 @@ impl FileStore {
     }
 }
 
-fn absent_is_fine(removed: Result<(), DiskError>) -> Result<(), DiskError> {
+pub(super) fn absent_is_fine(removed: Result<(), DiskError>) -> Result<(), DiskError> {
     removed.or_else(|error| if error.kind == DiskErrorKind::NotFound { Ok(()) } else { Err(error) })
 }
 

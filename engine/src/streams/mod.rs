@@ -9,6 +9,7 @@ pub mod evidence;
 #[cfg(test)]
 mod fixtures;
 pub mod inbox;
+pub mod inspect;
 pub mod key;
 pub mod lanes;
 pub mod link_local;

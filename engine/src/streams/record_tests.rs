@@ -131,6 +131,37 @@ fn what_is_not_a_record_says_why() {
     assert_eq!(decode(&layout(7, slots, vec![], u128::from(u64::MAX) + 1)), Err(RecordError::Undecodable));
 }
 
+#[test]
+fn a_record_of_a_build_without_charges_says_so_and_is_never_read() {
+    let full = encode_receiver(&widest_key(), &full_window(), &[], Introducer::Own, WallMs(9));
+    let charge = 1 + 1;
+    let bare = &full[..full.len() - charge];
+    assert_eq!(decode(bare), Err(RecordError::WithoutCharge), "key, window and custody");
+    assert_eq!(decode(&bare[..bare.len() - 1]), Err(RecordError::WithoutCharge), "key and window");
+    assert_eq!(decode(&bare[..bare.len() - 2]), Err(RecordError::Undecodable), "half a window");
+    assert_eq!(decode(&full[..full.len() - 1]), Err(RecordError::Undecodable), "half a charge");
+}
+
+#[test]
+fn a_storage_key_is_read_as_it_was_written_and_nothing_else_is() {
+    let key = widest_key();
+    for table in [Table::Sender, Table::Receiver] {
+        let text = storage_key(table, &key);
+        assert_eq!(parse_storage_key(&text), Some((table, key)));
+        for wrong in [
+            text.to_uppercase(),
+            text[..text.len() - 1].to_owned(),
+            text[..text.len() - 2].to_owned(),
+            format!("{text}00"),
+            text.replace("er:", "er;"),
+            SHARED_SNAPSHOT_KEY.to_owned(),
+            String::new(),
+        ] {
+            assert_eq!(parse_storage_key(&wrong), None, "{wrong}");
+        }
+    }
+}
+
 fn keys() -> impl Strategy<Value = StreamKey> {
     (any::<u32>(), any::<[u8; 20]>(), any::<[u8; 20]>(), proptest::sample::select(&Class::ALL[..])).prop_map(
         |(network, origin, destination, class)| StreamKey {

@@ -52,6 +52,7 @@ pub fn plan(scenario: &str, seed: u64) -> Plan {
                 handler_ns: 5_000,
             },
             disk_capacity_bytes: 0,
+            disk_ignores_case: false,
         },
         engines: Engines {
             network_id: 1,

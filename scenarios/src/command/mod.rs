@@ -12,6 +12,7 @@ mod replay;
 mod run;
 mod say_checkpoints;
 mod shrink;
+mod store;
 mod sweep;
 
 use crate::exit::Exit;
@@ -63,6 +64,8 @@ enum Command {
     Convict(convict::Arguments),
     /// Kept plans first, then every flaw and fresh seeds of every scenario, until the time is over.
     Nightly(nightly::Arguments),
+    /// Look into a store's directory, check it, or clear one stream of it.
+    Store(store::Arguments),
     /// List scenarios, laws, flaws, marks, known limits and kinds of fault.
     List(list::Arguments),
     /// Say what a scenario, law, flaw, mark, limit or kind of fault is.
@@ -92,6 +95,7 @@ pub fn main() -> ExitCode {
         Some(Command::Bench(arguments)) => bench::main(&arguments),
         Some(Command::Convict(arguments)) => convict::main(&arguments),
         Some(Command::Nightly(arguments)) => nightly::main(&arguments),
+        Some(Command::Store(arguments)) => store::main(&arguments),
         Some(Command::List(arguments)) => Ok(list::main(&arguments)),
         Some(Command::Explain(arguments)) => explain::main(&arguments),
         Some(Command::BenchWorker(arguments)) => Ok(bench::admissions::kill::worker::main(&arguments)),
@@ -146,6 +150,9 @@ pub enum CallError {
     /// The world's speed could not be measured.
     #[error("{0}")]
     BenchWorld(#[from] bench::world::BenchError),
+    /// A store cannot be looked into, or a stream of it not be cleared.
+    #[error(transparent)]
+    Store(#[from] store::StoreCallError),
     /// The world refused the plan, or failed.
     #[error("{0}")]
     Run(#[from] groundhog_sim::run::RunError),

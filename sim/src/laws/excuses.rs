@@ -138,7 +138,8 @@ pub const LIMITS: &[Limit] = &[
         id: "unavailable-stream",
         means: "A stream whose record was damaged, moved or taken away fails closed until an operator clears it.",
         licence: Some(Licence::RecordTouched),
-        laws: &["streams/available"],
+        // What was signed before is sent again when its lease can no longer be seen.
+        laws: &["streams/available", "streams/lease"],
     },
     Limit {
         id: super::at_most_once::CLEARED_RECEIVER,
@@ -150,7 +151,7 @@ pub const LIMITS: &[Limit] = &[
         id: super::delivered::CLEARED_SENDER,
         means: "A sender's stream that was cleared begins again at sequence 0: what it signs is stale, then a fork, and lost, until past the receiver's window.",
         licence: Some(Licence::SenderCleared),
-        laws: &["streams/one-digest", "streams/honest", "streams/delivered"],
+        laws: &["streams/one-digest", "streams/honest", "streams/delivered", "streams/lease"],
     },
     Limit {
         id: "store-removed",

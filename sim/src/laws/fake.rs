@@ -196,6 +196,7 @@ impl Ledger<()> {
                     handler_ns: 0,
                 },
                 disk_capacity_bytes: 0,
+                disk_ignores_case: false,
             },
             engines: Engines {
                 network_id: 1,

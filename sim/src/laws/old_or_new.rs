@@ -19,7 +19,7 @@ use groundhog_engine::streams::key::{StreamKey, Table};
 use groundhog_engine::streams::window::VerdictKind;
 use groundhog_engine::units::WallMs;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The limit that is counted, not broken.
 pub const FAILED_BATCH_LANDED: &str = "failed-batch-landed";
@@ -48,6 +48,10 @@ pub struct OldOrNew {
     failed: FxHashMap<u64, NodeId>,
     landed: u64,
     acts: StoreActs,
+    /// Senders' records that somebody laid hands on: what was signed before is sent again for long, and owed by nobody.
+    unowed: BTreeSet<RecordName>,
+    /// Nodes whose store was removed from under them, until they boot: nothing that they tell is owed.
+    rootless: BTreeSet<NodeId>,
 }
 
 impl OldOrNew {
@@ -68,10 +72,15 @@ impl OldOrNew {
             failed: FxHashMap::default(),
             landed: 0,
             acts: StoreActs::of(setting),
+            unowed: BTreeSet::new(),
+            rootless: BTreeSet::new(),
         }
     }
 
     fn received(&mut self, node: NodeId, record: RecordName, transaction: &Transaction) {
+        if self.rootless.contains(&node) {
+            return;
+        }
         let node = self.nodes.at(node);
         let nothing = || Told::Receiver { window: Box::default(), spent: WallMs::default() };
         let told = node.records.entry(record).or_insert_with(|| (transaction.stream, nothing()));
@@ -88,14 +97,24 @@ impl OldOrNew {
     fn touched(&mut self, fault: FaultId) {
         let Some(touch) = self.acts.get(fault).filter(|touch| touch.changes_records()) else { return };
         let told = &mut self.nodes.at(touch.node).records;
+        let is_sender = |(_, (_, told)): &(&RecordName, &(StreamKey, Told))| matches!(told, Told::Sender(_));
         if touch.is_of_all() {
+            self.unowed.extend(told.iter().filter(is_sender).map(|(name, _)| *name));
             told.clear();
+            if touch.while_it_runs {
+                self.rootless.insert(touch.node);
+            }
         }
         touch.records.iter().for_each(|(name, ..)| _ = told.swap_remove(name));
+        let senders = touch.records.iter().filter(|(_, _, table)| *table == Table::Sender);
+        self.unowed.extend(senders.map(|(name, ..)| *name));
     }
 
     fn exposed(&mut self, node: NodeId, transaction: &Transaction) {
         let record = self.senders.of(&transaction.stream);
+        if self.rootless.contains(&node) || self.unowed.contains(&record) {
+            return;
+        }
         let entry = self.nodes.at(node).records.entry(record);
         let told = entry.or_insert_with(|| (transaction.stream, Told::Sender(transaction.sequence.0)));
         if let Told::Sender(highest) = &mut told.1 {
@@ -180,7 +199,10 @@ impl Law for OldOrNew {
                 }
                 _ => {}
             },
-            Event::Booted { node, life, .. } if life.0 > 0 => self.look(at, *node, view, broken),
+            Event::Booted { node, life, .. } if life.0 > 0 => {
+                self.rootless.remove(node);
+                self.look(at, *node, view, broken);
+            }
             _ => {}
         }
     }

@@ -64,6 +64,7 @@ pub fn plan(nodes: u16, messages: u32, faults: Vec<FaultKind>) -> Plan {
                 handler_ns: 1,
             },
             disk_capacity_bytes: 0,
+            disk_ignores_case: false,
         },
         engines: Engines {
             network_id: 7,
@@ -364,6 +365,8 @@ fn engine() -> Vec<EngineEvent<'static>> {
         let charge = QuotaCharge { at: MonotonicNs(at), data_bytes, limit, refused };
         EngineEvent::Quota { transition, stream, charge }
     };
+    let bad = |record, reason, spells| EngineEvent::Unrestorable { record, reason, spells };
+    let unavailable = |transition, record, refused| EngineEvent::UnavailableRefused { transition, record, refused };
     let met = |transition, introducer, bound| EngineEvent::BoundMet { transition, introducer, bound };
     let used = |used| EngineEvent::TableUse { used };
     let empty = TableUse::default();
@@ -434,6 +437,12 @@ fn engine() -> Vec<EngineEvent<'static>> {
         charge(t, &STREAM, 5, 65, MessageLimit::Enforced, None), charge(t, &STREAM, 5, 64, MessageLimit::Delegated, None),
         charge(t, &STREAM, 5, 64, MessageLimit::Enforced, Some("message-rate-exhausted")),
         charge(t, &STREAM, u64::MAX, u64::MAX, MessageLimit::Enforced, Some("byte-rate-exhausted")),
+        bad(RECORD, "missing", None), bad(OTHER_RECORD, "missing", None), bad(RECORD, "misfiled", None),
+        bad(RECORD, "misfiled", Some((receiver, &STREAM))), bad(RECORD, "misfiled", Some((Table::Sender, &STREAM))),
+        bad(RECORD, "misfiled", Some((receiver, &OTHERS[0].stream))),
+        EngineEvent::LoadFailed { reason: "disk" }, EngineEvent::LoadFailed { reason: "root-missing" },
+        unavailable(t, RECORD, 1), unavailable(TransitionNumber(3), RECORD, 1), unavailable(t, OTHER_RECORD, 1),
+        unavailable(t, RECORD, u64::MAX),
     ]
 }
 

@@ -25,6 +25,9 @@ pub struct Profile {
     pub costs: Costs,
     /// Space on each disk in bytes; 0 is unlimited.
     pub disk_capacity_bytes: u64,
+    /// Names on the disks are compared ignoring case, as on a default APFS volume.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub disk_ignores_case: bool,
 }
 
 /// How a disk keeps what is not flushed.

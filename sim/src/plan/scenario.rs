@@ -105,6 +105,8 @@ sections! {
         disk_jitter_per_mille = 500, 0..=100_000;
         /// Space on each disk in bytes; 0 is unlimited.
         disk_capacity_bytes = 0, SIZE;
+        /// Seeds whose disks ignore the case of names, in thousandths.
+        disk_ignores_case_per_mille = 0, PER_MILLE;
         /// One signature made: nanoseconds.
         signature_ns = 20_000, COUNT;
         /// One signature verified: nanoseconds.

@@ -169,6 +169,7 @@ const fn profile() -> Profile {
             handler_ns: 20_000,
         },
         disk_capacity_bytes: 0,
+        disk_ignores_case: false,
     }
 }
 

@@ -55,6 +55,7 @@ pub fn quiet_plan(nodes: u16) -> Plan {
                 handler_ns: 10_000,
             },
             disk_capacity_bytes: 0,
+            disk_ignores_case: false,
         },
         engines: Engines {
             network_id: 1,

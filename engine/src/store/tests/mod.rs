@@ -3,6 +3,7 @@
 mod bad_records;
 mod birth;
 mod budget;
+mod look;
 mod order;
 
 use super::name::{marker_path, record_name, record_path};

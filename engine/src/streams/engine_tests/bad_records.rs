@@ -102,6 +102,10 @@ async fn a_whole_file_with_a_wrong_value_is_refused_for_its_own_reason() {
         (value(&stream(&signer(3, 2))), Unrestorable::Misfiled),
         (record::encode_sender(&stream(&alice), Sequence(5)), Unrestorable::Misfiled),
         (value(&stream(&alice)).slice(..50), Unrestorable::Value(another)),
+        (
+            value(&stream(&alice)).slice(..value(&stream(&alice)).len() - 5),
+            Unrestorable::Value(record::RecordError::WithoutCharge),
+        ),
     ];
     for (value, reason) in cases {
         let mut node = node_with_two_streams().await;
@@ -124,4 +128,21 @@ async fn each_bad_record_holds_a_place_in_both_tables() {
     assert_eq!(node.reserved(1).await, (0, 0), "one of two places is free");
     let refused = node.reserve_of(&signer(1, 2), Class::Control, 1).await.unwrap_err();
     assert_eq!(refused.id(), "stream-capacity-exceeded");
+}
+
+#[tokio::test]
+async fn a_snapshot_of_all_streams_is_kept_named_and_refuses_nobody() {
+    let mut node = node_with_two_streams().await;
+    let name = record_name(record::SHARED_SNAPSHOT_KEY);
+    let record = Record {
+        storage_key: record::SHARED_SNAPSHOT_KEY.into(),
+        value: bytes::Bytes::from_static(b"all streams"),
+    };
+    let content = frame::encode(BatchNumber(1), BatchNumber(0), &record);
+    node.machine.put(&record_path(&root(), name), &content);
+    node.restart().await;
+    assert_eq!(node.streams.unrestorable(), [(name, Unrestorable::SharedSnapshot)]);
+    assert_eq!(node.verdict(transaction(&signer(1, 2), 5, 0)).await, "replay");
+    assert_eq!(node.verdict(transaction(&signer(3, 2), 6, 0)).await, "advance");
+    assert_eq!(node.machine.content(&record_path(&root(), name)).expect("kept"), content);
 }

@@ -14,6 +14,7 @@ mod usage;
 pub(super) use admit::{Admitted, Arriving, NotAdmitted};
 pub(super) use custody::{LeftCustody, NotInCustody};
 pub(super) use reserve::NotReserved;
+pub(super) use restore::believed;
 pub use restore::{BadStream, Unrestorable};
 pub(super) use sweep::Retired;
 pub use sweep::SWEPT_AT_A_TIME;

@@ -4,7 +4,8 @@ use super::{Filed, ReceiverStream, RecordKey, SenderStream, Tables};
 use crate::flaws::Flaw;
 use crate::host::observe::{BatchNumber, RecordName};
 use crate::reserve::Counter;
-use crate::store::{BadReason, Record, Scan, StoredRecord};
+use crate::store::name::record_name;
+use crate::store::{BadReason, BadRecord, Record, Scan, StoredRecord};
 use crate::streams::key::{StreamKey, Table};
 use crate::streams::record::{self, Introducer, RecordError, Stored};
 use crate::streams::slots::SlotIndex;
@@ -54,6 +55,31 @@ pub struct BadStream {
     pub spells: Option<(Table, StreamKey)>,
 }
 
+impl From<BadRecord> for BadStream {
+    fn from(bad: BadRecord) -> Self {
+        let spells = bad.storage_key.as_deref().and_then(record::parse_storage_key);
+        Self { record: bad.name, why: Unrestorable::File(bad.reason), spells }
+    }
+}
+
+/// What a whole file of this name holds of a stream.
+///
+/// # Errors
+/// Why it does not restore.
+pub fn believed(name: RecordName, record: &Record) -> Result<Stored, Unrestorable> {
+    let stored = decoded(record)?;
+    let key = record::storage_key(stored.table(), stored.key());
+    let in_place = record_name(&key) == name && key == record.storage_key;
+    if in_place { Ok(stored) } else { Err(Unrestorable::Misfiled) }
+}
+
+fn decoded(record: &Record) -> Result<Stored, Unrestorable> {
+    if *record.storage_key == *record::SHARED_SNAPSHOT_KEY {
+        return Err(Unrestorable::SharedSnapshot);
+    }
+    record::decode(&record.value).map_err(Unrestorable::Value)
+}
+
 impl Tables {
     /// Takes in the scan; whom each stream is charged to, and when it is spent, stand in its record. Gives each restored
     /// record with the batch that wrote it, and each that does not restore.
@@ -63,11 +89,7 @@ impl Tables {
     ) -> (Vec<(RecordKey, BatchNumber)>, Vec<BadStream>) {
         let mut bad: Vec<BadStream> = Vec::with_capacity(scan.bad.len());
         let spells = |key: &str| record::parse_storage_key(key);
-        bad.extend(scan.bad.into_iter().map(|bad| BadStream {
-            record: bad.name,
-            why: Unrestorable::File(bad.reason),
-            spells: bad.storage_key.as_deref().and_then(spells),
-        }));
+        bad.extend(scan.bad.into_iter().map(BadStream::from));
         let mut restored = Vec::with_capacity(scan.records.len());
         for StoredRecord { name, record, generation } in scan.records {
             match self.restore_record(name, &record) {
@@ -96,10 +118,7 @@ impl Tables {
     }
 
     fn restore_record(&mut self, name: RecordName, record: &Record) -> Result<RecordKey, Unrestorable> {
-        if *record.storage_key == *record::SHARED_SNAPSHOT_KEY {
-            return Err(Unrestorable::SharedSnapshot);
-        }
-        let stored = record::decode(&record.value).map_err(Unrestorable::Value)?;
+        let stored = decoded(record)?;
         let filed = Filed::new(stored.table(), stored.key());
         let in_place = filed.key.name == name && filed.storage_key == record.storage_key;
         let key = filed.key;

@@ -280,5 +280,10 @@ fn profile(draft: &Draft<'_>) -> Profile {
             handler_ns: ns(&machines.handler_ns, 1),
         },
         disk_capacity_bytes: ns(&machines.disk_capacity_bytes, 1),
+        disk_ignores_case: {
+            let mut dice = draft.dice("ignores-case", 0);
+            let per_mille = machines.disk_ignores_case_per_mille.roll_u64(&mut dice);
+            dice.per_mille(per_mille)
+        },
     }
 }

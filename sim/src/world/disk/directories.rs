@@ -43,7 +43,7 @@ impl Disk {
                 Node::File(content) => (EntryKind::File, Some(content.now.len() as u64)),
                 Node::Directory { .. } => (EntryKind::Directory, None),
             };
-            DirectoryEntry { name: path.name().to_owned(), kind, length }
+            DirectoryEntry { name: self.listed_name(path), kind, length }
         };
         let mut entries: Vec<_> = self.names_in(path).map(entry).collect();
         entries.sort_unstable_by(|a, b| a.name.cmp(&b.name));

@@ -9,6 +9,7 @@
 //! undecided of the names in it; a rename between two directories is one change, which a flush of either makes durable; a
 //! file has one size, so that a flush which writes anything of a file writes its size.
 
+mod case;
 mod certain;
 mod choice;
 mod content;
@@ -122,6 +123,8 @@ pub struct Disk {
     /// Name changes that the next flush of anything makes durable (profile `ordered`).
     unflushed: Vec<ChangeRef>,
     handles: Handles,
+    /// How names are written on a volume that ignores case; `None` on one that does not.
+    written: Option<case::Written>,
 }
 
 /// The text of a path, equal in hash to the path.
@@ -163,6 +166,7 @@ impl Disk {
             pending_directories: 0,
             unflushed: Vec::new(),
             handles: Handles::default(),
+            written: None,
         };
         disk.root = disk.new_directory();
         disk.place(&DiskPath::root(), disk.root);

@@ -37,6 +37,8 @@ impl Disk {
     /// When the fault cannot strike such an operation: see [`OpFault::strikes`].
     pub fn apply(&mut self, request: &DiskRequest, fault: Option<&OpFault>) -> Result<DiskAnswer, DiskError> {
         let fault = fault.copied();
+        let (folded, asked) = (self.folded(request), request);
+        let request = folded.as_ref().unwrap_or(request);
         assert!(fault.is_none_or(|fault| fault.strikes(request)), "{fault:?} cannot strike {request:?}");
         self.operation += 1;
         self.limit_pending_names();
@@ -47,6 +49,9 @@ impl Disk {
             }
             _ => self.perform(request, fault),
         };
+        if outcome.is_ok() {
+            self.write_names(asked);
+        }
         outcome.map_err(|kind| self.error(kind, request))
     }
 

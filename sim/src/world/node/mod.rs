@@ -178,12 +178,16 @@ async fn declared(
 /// A node's disk before its first boot.
 pub fn new_disk(plan: &Plan) -> Disk {
     let capacity = plan.profile.disk_capacity_bytes;
-    Disk::new(DiskConfig {
+    let mut disk = Disk::new(DiskConfig {
         profile: plan.profile.disk,
         capacity_bytes: (capacity > 0).then_some(capacity),
         directories: vec![DiskPath::new(DATA_DIRECTORY)],
         tag: |bytes| frame::generation(bytes).ok().map(|generation| generation.0),
-    })
+    });
+    if plan.profile.disk_ignores_case {
+        disk.ignore_case();
+    }
+    disk
 }
 
 /// The name of a failed open in kebab case.

@@ -1,0 +1,82 @@
+//! A store's directory on this machine, and why nothing can be done with it.
+
+use groundhog_engine::host::Host;
+use groundhog_engine::host::disk::DiskPath;
+use groundhog_engine::host::native::{NativeError, NativeMachine};
+use groundhog_engine::host::observe::RecordName;
+use groundhog_engine::store::OpenError;
+use groundhog_engine::store::look::{Cleared, clear};
+use groundhog_engine::streams::inspect::{Inspection, inspect};
+use std::path::{Path, PathBuf};
+use tokio::runtime::Runtime;
+
+/// Why a store cannot be looked into, or a stream not be cleared.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreCallError {
+    /// There is no such directory.
+    #[error("{} is no directory; name the directory `transaction-replay` of a node's data", .0.display())]
+    NoDirectory(PathBuf),
+    /// A node works on it.
+    #[error("{} is held by a node that runs; stop it first", .0.display())]
+    Held(PathBuf),
+    /// It could not be read or changed.
+    #[error("{}: {source}", directory.display())]
+    Open {
+        /// The directory.
+        directory: PathBuf,
+        /// Why.
+        source: OpenError,
+    },
+    /// There is no machine to stand on.
+    #[error(transparent)]
+    Machine(#[from] NativeError),
+    /// No runtime could be started.
+    #[error("no runtime: {0}")]
+    Runtime(std::io::Error),
+    /// What is to be cleared is not named as it must be.
+    #[error("{0}")]
+    Name(String),
+    /// Nothing is cleared without being told twice.
+    #[error("nothing was changed; say --yes to clear it")]
+    NotConfirmed,
+}
+
+/// A store's directory.
+pub struct StoreDirectory {
+    path: PathBuf,
+    runtime: Runtime,
+    host: Host,
+}
+
+impl StoreDirectory {
+    /// The directory, which must be there.
+    pub fn at(path: &Path) -> Result<Self, StoreCallError> {
+        if !path.is_dir() {
+            return Err(StoreCallError::NoDirectory(path.to_owned()));
+        }
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(StoreCallError::Runtime)?;
+        let host = {
+            let _inside = runtime.enter();
+            NativeMachine::new(path)?.host()
+        };
+        Ok(Self { path: path.to_owned(), runtime, host })
+    }
+
+    /// Everything in it.
+    pub fn inspect(&self) -> Result<Inspection, StoreCallError> {
+        self.run(inspect(&self.host, &DiskPath::root()))
+    }
+
+    /// Removes one record and its marker.
+    pub fn clear(&self, name: RecordName) -> Result<Cleared, StoreCallError> {
+        self.run(clear(&self.host, &DiskPath::root(), name))
+    }
+
+    fn run<T>(&self, work: impl Future<Output = Result<T, OpenError>>) -> Result<T, StoreCallError> {
+        self.runtime.block_on(work).map_err(|source| match source {
+            OpenError::Locked { .. } => StoreCallError::Held(self.path.clone()),
+            source => StoreCallError::Open { directory: self.path.clone(), source },
+        })
+    }
+}
