@@ -5,10 +5,12 @@
 
 mod axis;
 mod batches;
+mod curve;
 mod latency;
 mod time;
 
 pub(crate) use batches::batch_sizes;
+pub(crate) use curve::{Curve, curves};
 pub(crate) use latency::{From, latency};
 pub(crate) use time::{TimePlot, dispatched, over_time, refused, written};
 

@@ -37,6 +37,9 @@ pub struct Delivered {
     relayed: BTreeSet<(NodeId, NodeId, Class)>,
     wrong_clocks: BTreeSet<NodeId>,
     expired_by_clock: u64,
+    /// Nodes whose disks were put back: what they sign may be known already.
+    put_back: BTreeSet<NodeId>,
+    forked: u64,
 }
 
 impl Delivered {
@@ -51,6 +54,10 @@ impl Delivered {
         let plan = &setting.plan;
         let relayed = plan.actions.iter().filter_map(|action| match &action.act {
             Act::Send(burst) if burst.via.is_some() => Some((action.node, burst.to, burst.class)),
+            _ => None,
+        });
+        let put_back = plan.actions.iter().filter_map(|action| match &action.act {
+            Act::PutBack(_) => Some(action.node),
             _ => None,
         });
         let stepped = plan.faults.iter().filter_map(|fault| match &fault.kind {
@@ -70,6 +77,8 @@ impl Delivered {
             relayed: relayed.collect(),
             wrong_clocks: stepped.chain(off.map(|node| node.id)).collect(),
             expired_by_clock: 0,
+            put_back: put_back.collect(),
+            forked: 0,
             plan: Arc::clone(plan),
         }
     }
@@ -103,6 +112,10 @@ impl Delivered {
         match cause {
             LossCause::CallerGone | LossCause::Refused | LossCause::LaneFull => true,
             LossCause::LinkLoss => self.loses_always(from, to),
+            LossCause::Verdict if self.put_back.contains(&from) => {
+                self.forked += 1;
+                true
+            }
             LossCause::Verdict => self.relayed.contains(&(from, to, class)),
             LossCause::FailedBatch => self.plan.profile.disk_capacity_bytes > 0,
             LossCause::Unverified if self.outlived.contains(&message) => true,
@@ -145,6 +158,9 @@ impl Law for Delivered {
     }
 
     fn limits(&self, into: &mut BTreeMap<&'static str, u64>) {
+        if self.forked > 0 {
+            *into.entry(super::excuses::TWO_ALLOCATORS).or_default() += self.forked;
+        }
         if self.expired_by_clock > 0 {
             *into.entry(EXPIRED_BY_CLOCK).or_default() += self.expired_by_clock;
         }

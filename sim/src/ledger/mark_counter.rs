@@ -9,6 +9,7 @@ use super::batches::{Batches, FailedBatch};
 use super::event::{Answer, Event};
 use super::fates::Fates;
 use super::marks::{DELEGATION_EXPIRED, MARKS, Mark, death_mark};
+use super::slot_marks::SlotMarks;
 use crate::laws::{RecordImage, View};
 use crate::plan::{ClockFault, Death, FaultKind, LinkFault, Plan};
 use crate::units::{FaultId, Life, NodeId, SimTime};
@@ -54,6 +55,7 @@ pub struct Marks {
     highest: IndexMap<(NodeId, RecordName), u64, FxBuildHasher>,
     /// Last exposed sequence of each stream, and the life that exposed it.
     exposed: IndexMap<StreamKey, (u64, Life), FxBuildHasher>,
+    slots: SlotMarks,
 }
 
 impl Marks {
@@ -88,6 +90,7 @@ impl Marks {
             beside_stall: IndexMap::default(),
             highest: IndexMap::default(),
             exposed: IndexMap::default(),
+            slots: SlotMarks::new(plan),
         }
     }
 
@@ -118,6 +121,9 @@ impl Marks {
         fates: &Fates,
         reordered: bool,
     ) {
+        if let Some(mark) = self.slots.event(event) {
+            self.count_if(true, mark);
+        }
         match *event {
             Event::Booted { node, wall, .. } => self.booted(node, wall.0),
             Event::Ready { node, .. } => self.with_node(node, |node| node.ready = true),
