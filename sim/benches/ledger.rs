@@ -147,7 +147,15 @@ fn admission(ordinal: u32, record: &mut impl FnMut(SimTime, &Event<'_>)) -> u64 
         Event::Exposed { message: id, node, life, transaction },
         Event::FrameSent { frame, message, copy: 0, from: node, to, class, channel: 0, bytes: 400 },
         Event::FrameDelivered { frame, message, to, duplicate: false },
-        Event::Arrived { message, node: to, life, wall: WallMs(1_700_000_000_000), transaction, passage, introducer: groundhog_engine::streams::record::Introducer::Inbox },
+        Event::Arrived {
+            message,
+            node: to,
+            life,
+            wall: WallMs(1_700_000_000_000),
+            transaction,
+            passage,
+            introducer: groundhog_engine::streams::record::Introducer::Inbox,
+        },
         engine(EngineEvent::Transition {
             transition,
             stream: &transaction.stream,

@@ -127,7 +127,7 @@ pub struct BoundUse {
 pub struct FloodFigures {
     /// The node.
     pub victim: NodeId,
-    /// Slots that it came through.
+    /// Nodes that sent it, each with a slot of its own.
     pub slots: u64,
     /// Streams that it began.
     pub taken: u64,

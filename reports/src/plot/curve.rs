@@ -16,11 +16,7 @@ pub(crate) struct Curve {
 }
 
 /// Draws every curve, and the bound that none may pass.
-pub(crate) fn curves(
-    description: &str,
-    curves: &[Curve],
-    bound: Option<u64>,
-) -> Result<Markup, ReportError> {
+pub(crate) fn curves(description: &str, curves: &[Curve], bound: Option<u64>) -> Result<Markup, ReportError> {
     figure("sizing", description, |area, size| draw(area, size, curves, bound))
 }
 
@@ -44,10 +40,11 @@ fn draw(area: &Area<'_>, size: Size, curves: &[Curve], bound: Option<u64>) -> Dr
             Axis { range: 0.0..place(top), labels: values.into_iter().map(place).collect() },
         )?;
     let name = |middle: &f64| {
-        loads.iter().enumerate().find(|(index, _)| (place(*index as u64) - middle).abs() < 0.1).map_or(
-            String::new(),
-            |(_, load)| count(*load),
-        )
+        loads
+            .iter()
+            .enumerate()
+            .find(|(index, _)| (place(*index as u64) - middle).abs() < 0.1)
+            .map_or(String::new(), |(_, load)| count(*load))
     };
     chart
         .configure_mesh()

@@ -103,7 +103,9 @@ impl OriginRate {
         let why = match (self.limits, reason) {
             (None, _) => "nothing limits it".to_owned(),
             (Some(Quota { message_burst, .. }), "message-rate-exhausted") if arrivals <= message_burst => {
-                format!("{arrivals} messages of it can have been charged, this one included, and {message_burst} may come at once")
+                format!(
+                    "{arrivals} messages of it can have been charged, this one included, and {message_burst} may come at once"
+                )
             }
             (Some(Quota { records, .. }), "quota-table-capacity-exhausted")
                 if streams <= u64::from(records) =>

@@ -58,7 +58,9 @@ impl Slots {
             ("the node itself", of(Introducer::Own), self_share.into()),
         ];
         let (what, charged, bound) = bounds.into_iter().find(|(_, charged, bound)| charged > bound)?;
-        Some(format!("{node} admitted a new stream, and {what} has {charged} that are not spent: {bound} is its bound"))
+        Some(format!(
+            "{node} admitted a new stream, and {what} has {charged} that are not spent: {bound} is its bound"
+        ))
     }
 
     fn of_event(&mut self, node: NodeId, event: &Event<'_>) -> Option<String> {
@@ -70,7 +72,9 @@ impl Slots {
                 None => "a free slot has none".to_owned(),
                 Some(other) => format!("{other}, which is free, has at most {most}"),
             };
-            return Some(format!("{node} put its connection to {peer} on {slot} with {charged} streams, and {other}"));
+            return Some(format!(
+                "{node} put its connection to {peer} on {slot} with {charged} streams, and {other}"
+            ));
         }
         let refused = self.nodes.at(node).event(event);
         if let Some(refused) = refused {
@@ -78,7 +82,8 @@ impl Slots {
                 && refused.most < u64::from(self.bounds.floor)
                 && self.capacity >= self.bounds.most_streams();
             let honest = matches!(event, Event::Answered { message: Some(_), .. });
-            let newcomer = refused.own < u64::from(self.bounds.floor) && refused.most >= u64::from(self.bounds.floor);
+            let newcomer =
+                refused.own < u64::from(self.bounds.floor) && refused.most >= u64::from(self.bounds.floor);
             self.newcomers += u64::from(honest && newcomer);
             return below.then(|| {
                 let (introducer, most, floor) = (refused.introducer, refused.most, self.bounds.floor);

@@ -32,10 +32,11 @@ impl Floods {
     /// For one run of `plan`.
     #[must_use]
     pub fn new(plan: &Plan) -> Self {
+        // The size of an attacker is that of its own connections, whatever it sends through others.
         let mut hops: BTreeMap<NodeId, BTreeSet<NodeId>> = BTreeMap::new();
         for action in &plan.actions {
             if let Act::Flood(flood) = &action.act {
-                hops.entry(flood.to).or_default().insert(flood.last_hop(action.node));
+                hops.entry(flood.to).or_default().insert(action.node);
             }
         }
         let bounds = plan.engines.slot_bounds();
@@ -54,7 +55,8 @@ impl Floods {
         if self.victims.is_empty() {
             return;
         }
-        let (Event::Booted { node, .. } | Event::Arrived { node, .. } | Event::Answered { node, .. }) = event else {
+        let (Event::Booted { node, .. } | Event::Arrived { node, .. } | Event::Answered { node, .. }) = event
+        else {
             return;
         };
         if let Some(victim) = self.victims.get_mut(node) {

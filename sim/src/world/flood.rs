@@ -8,7 +8,7 @@ use super::clock::EPOCH_MS;
 use super::network::{Outgoing, Tag};
 use super::timeline::Due;
 use crate::ledger::event::Event;
-use crate::plan::{Action, Flood, FrameName, Forgery, Plan};
+use crate::plan::{Action, Flood, Forgery, FrameName, Plan};
 use crate::units::{NodeId, SimTime};
 use groundhog_engine::identity::Did;
 use groundhog_engine::identity::delegation::{Delegation, Signer};
@@ -48,9 +48,11 @@ impl Minted<'_> {
 
     fn signer(&self) -> Signer {
         let network_id = NetworkId(self.plan.engines.network_id);
-        let delegatee = KeyPair::from_seed(&sha256(&[b"groundhog minted delegatee", &self.keys.to_le_bytes()]));
+        let delegatee =
+            KeyPair::from_seed(&sha256(&[b"groundhog minted delegatee", &self.keys.to_le_bytes()]));
         let issued = WallMs(EPOCH_MS - SET_UP_BEFORE_MS);
-        let span = (issued, issued.plus_ms(self.plan.engines.delegation_lifetime_ms.max(2 * SET_UP_BEFORE_MS)));
+        let span =
+            (issued, issued.plus_ms(self.plan.engines.delegation_lifetime_ms.max(2 * SET_UP_BEFORE_MS)));
         let account = self.key(b"account");
         let delegation = match self.forgery {
             Some(Forgery::Delegation) => {

@@ -370,8 +370,7 @@ impl World {
             for (from, to, cause) in sides {
                 self.close_lanes(Direction { from, to }, cause);
             }
-            let change =
-                ConnectionChange { peer: node, generation: connection.generation, admitted: false };
+            let change = ConnectionChange { peer: node, generation: connection.generation, admitted: false };
             self.traffic.changes[peer.index()].push(change);
         }
         self.traffic.changes[node.index()].clear();

@@ -10,12 +10,12 @@ use crate::exit::Exit;
 use crate::print::block::{Failure, FailureKind};
 use crate::print::text;
 use clap::Args;
+use groundhog_engine::streams::key::Class;
 use groundhog_reports::count;
 use groundhog_sim::ledger::{LawSelection, LedgerOptions};
 use groundhog_sim::plan::{Act, Action, Crypto, Flood, Plan, Slots, yardstick};
 use groundhog_sim::run::{RunOptions, run};
 use groundhog_sim::units::{ActionId, NodeId};
-use groundhog_engine::streams::key::Class;
 use serde::Serialize;
 use std::time::Duration;
 
@@ -135,8 +135,7 @@ fn plan(retained: u32, admissions: u32) -> Plan {
         forgery: None,
     };
     plan.actions.insert(0, Action { id: ActionId(0), at_us: 100_000, node, act: Act::Flood(flood) });
-    plan.engines.slots =
-        Some(Slots { slots: 64, floor: 16_384, pool: 0, inbox: 0, self_share: 0 });
+    plan.engines.slots = Some(Slots { slots: 64, floor: 16_384, pool: 0, inbox: 0, self_share: 0 });
     plan.quiesce_us += RETAINED_US;
     plan.end_us += RETAINED_US;
     plan

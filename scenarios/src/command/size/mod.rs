@@ -44,12 +44,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
 
 impl Output {
     /// Prints an answer and writes it where it is asked for.
-    fn hand_over(
-        &self,
-        text: &str,
-        answer: &impl Serialize,
-        sizing: &Sizing<'_>,
-    ) -> Result<(), CallError> {
+    fn hand_over(&self, text: &str, answer: &impl Serialize, sizing: &Sizing<'_>) -> Result<(), CallError> {
         let mut json = serde_json::to_string_pretty(answer)?;
         json.push('\n');
         if let Some(folder) = &self.out {

@@ -265,7 +265,8 @@ fn text(bounds: &SlotBounds, sentence: &str, points: &[Point]) -> String {
         "slots", "rotations", "taken", "formula", "most in the table", "honest", "refused"
     );
     let bound = format!("of {}", count(bounds.most_streams()));
-    let _ = writeln!(text, "  {:>5}{:>11}{:>10}{:>10}{bound:>22}{:>9}{:>8}", "", "", "", "", "below", "above");
+    let _ =
+        writeln!(text, "  {:>5}{:>11}{:>10}{:>10}{bound:>22}{:>9}{:>8}", "", "", "", "", "below", "above");
     for point in points {
         let [slots, rotations, taken, formula, most, below, above] =
             <[String; 7]>::try_from(point.cells()).expect("as many cells as there are columns");

@@ -27,7 +27,8 @@ pub(super) fn words(node: NodeId, act: &Act) -> String {
 }
 
 fn flood(node: NodeId, flood: &Flood) -> String {
-    let Flood { to, via, class, keys, first_key, sequence, count, every_us, bytes, stamp_ms, forgery } = flood;
+    let Flood { to, via, class, keys, first_key, sequence, count, every_us, bytes, stamp_ms, forgery } =
+        flood;
     let mut text = format!(
         "an adversary at {node} sends {} of fresh accounts of party {keys} to {to}",
         counted((*count).into(), &format!("{class} message"))

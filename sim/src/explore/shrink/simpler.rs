@@ -42,7 +42,11 @@ pub(super) fn kinds(search: &mut Search<'_>) -> Result<(), Over> {
         match &mut plan.actions[place].act {
             Act::Send(burst) => burst.via = None,
             Act::Replay { lane, .. } => *lane = None,
-            Act::RotateDelegatee | Act::Flood(_) | Act::Reconnect(_) | Act::Signalling(_) | Act::PutBack(_) => {}
+            Act::RotateDelegatee
+            | Act::Flood(_)
+            | Act::Reconnect(_)
+            | Act::Signalling(_)
+            | Act::PutBack(_) => {}
         }
         search.try_one(plan)?;
     }

@@ -104,19 +104,8 @@ fn flood(draft: &mut Draft<'_>, party: &Party, (node, place): (NodeId, u32), at_
     }
     let first_key = place.saturating_mul(u32::try_from(most).unwrap_or(u32::MAX));
     let (to, keys, bytes) = (party.victim, party.number, 32);
-    let flood = Flood {
-        to,
-        via,
-        class,
-        keys,
-        first_key,
-        sequence: 0,
-        count,
-        every_us,
-        bytes,
-        stamp_ms,
-        forgery,
-    };
+    let flood =
+        Flood { to, via, class, keys, first_key, sequence: 0, count, every_us, bytes, stamp_ms, forgery };
     via.into_iter().for_each(|relay| draft.link(node, relay));
     let again = u32::try_from(u64::from(count) * again_per_mille / 1_000).unwrap_or(0);
     if let Some(relay) = relay.filter(|_| again > 0) {

@@ -4,10 +4,10 @@
 //! quiescence, and no two clocks part further than the tolerance.
 
 mod adversaries;
-mod flooders;
 mod clocks;
 mod crashes;
 mod disks;
+mod flooders;
 mod load;
 mod network;
 mod scenes;

@@ -129,7 +129,12 @@ fn waves_us(waves: u64, chaos_us: u64, dice: &mut Dice) -> Vec<u64> {
 }
 
 /// What a link between two nodes is like, in order.
-pub(super) fn link_between(scenario: &Scenario, seed: u64, (a, b): (NodeId, NodeId), levels: &Levels) -> LinkPlan {
+pub(super) fn link_between(
+    scenario: &Scenario,
+    seed: u64,
+    (a, b): (NodeId, NodeId),
+    levels: &Levels,
+) -> LinkPlan {
     let links = &scenario.sections.links;
     let of = |kind| Intensity::of(levels, kind);
     let mut dice = Dice::new(seed, "link", u64::from(a.0) << 16 | u64::from(b.0));

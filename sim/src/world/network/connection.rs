@@ -78,13 +78,7 @@ impl Network {
     }
 
     /// Closes the connection of a link, if one stands.
-    fn close(
-        &mut self,
-        index: u32,
-        peer: NodeId,
-        cause: &dyn Fn(NodeId) -> LossCause,
-        closed: &mut Closed,
-    ) {
+    fn close(&mut self, index: u32, peer: NodeId, cause: &dyn Fn(NodeId) -> LossCause, closed: &mut Closed) {
         let link = &mut self.links[index as usize];
         if !std::mem::replace(&mut link.up, false) {
             return;
