@@ -5,6 +5,7 @@
 //! the real time that [`RunFacts`] and [`CampaignFacts`] bring, which is labelled wherever it stands.
 
 mod facts;
+mod floods;
 mod folder;
 mod format;
 mod hgrm;
@@ -18,10 +19,12 @@ mod totals;
 mod write;
 
 pub use facts::{CampaignFacts, MarksJudged, RunFacts, ScenarioFacts};
+pub use floods::FloodTotal;
 pub use folder::{ReportError, probe};
 pub use format::{count, duration};
 pub use latency::{LADDER, Percentile, SAMPLES_ABOVE, percentile};
 pub use marks::{MarkRate, Standing};
+pub use page::{Sizing, of_sizing as sizing_page};
 pub use summary::{FORMAT, of_campaign as campaign_summary, of_run as run_summary};
 pub use terminal::{terminal, terminal_campaign};
 pub use totals::{BoundTotal, Broken, CutTotal, LevelSeeds, LimitUse, Totals, cut_id};

@@ -3,6 +3,7 @@
 //! Promise: equal outcomes give equal bytes but for `real_ms`. A percentile with too few samples above it is `null`.
 
 use crate::facts::{CampaignFacts, RunFacts, ScenarioFacts};
+use crate::floods::FloodSummary;
 use crate::format::hex;
 use crate::latency::{LADDER, percentile};
 use crate::marks::{MarkRate, Standing};
@@ -109,6 +110,8 @@ struct Figures<'a> {
     latency: Vec<LatencySummary>,
     bounds: Vec<BoundSummary<'a>>,
     batch_sizes: Vec<BatchSummary>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    floods: Vec<FloodSummary<'a>>,
 }
 
 #[derive(Serialize)]
@@ -311,6 +314,7 @@ fn figures<'a>(
             .iter()
             .map(|(records, batches)| BatchSummary { records: *records, batches: *batches })
             .collect(),
+        floods: crate::floods::summary(&totals.floods),
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! Promise: what is kept does not grow with the number of seeds, and does not depend on the order in which they finish.
 
+use crate::floods::FloodTotal;
 use groundhog_engine::streams::key::Class;
 use groundhog_sim::outcome::{Cut, Latency, Outcome, Violation};
 use groundhog_sim::plan::swarm::{Kind, Level};
@@ -144,6 +145,8 @@ pub struct Totals {
     pub bounds: BTreeMap<String, BoundTotal>,
     /// Batch sizes in records: size -> how many batches.
     pub batch_sizes: BTreeMap<u32, u64>,
+    /// What floods took, by the slots that they came through.
+    pub floods: BTreeMap<u64, FloodTotal>,
 }
 
 /// The name of a cut in reports.
@@ -197,6 +200,7 @@ impl Totals {
         self.covered_ns += u128::from(outcome.covered.0);
         self.intended += outcome.intended;
         self.dispatched += outcome.dispatched;
+        outcome.floods.iter().for_each(|flood| self.floods.entry(flood.slots).or_default().absorb(flood));
         self.absorb_failures(plan.seed, outcome);
         for (id, times) in &outcome.limits {
             let ceiling = plan.limits.get(*id).copied();
@@ -279,6 +283,9 @@ impl Totals {
         sum(&mut self.faults, &other.faults);
         sum(&mut self.deaths, &other.deaths);
         sum(&mut self.batch_sizes, &other.batch_sizes);
+        for (slots, flood) in &other.floods {
+            self.floods.entry(*slots).or_default().merge(flood);
+        }
         for latency in other.latencies.values() {
             add_latency(&mut self.latencies, latency);
         }

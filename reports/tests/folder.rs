@@ -129,6 +129,7 @@ fn a_run_without_anything_has_a_page_too() {
         latencies: Vec::new(),
         fault_spans: Vec::new(),
         batch_sizes: BTreeMap::new(),
+        floods: Vec::new(),
         bounds: Vec::new(),
         marks: BTreeMap::new(),
         limits: BTreeMap::new(),

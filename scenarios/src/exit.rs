@@ -16,6 +16,8 @@ pub enum Exit {
     Cut = 3,
     /// Two runs of one plan differed.
     Nondeterministic = 4,
+    /// A threshold was missed.
+    Missed = 5,
     /// A mark was not reached.
     Unmarked = 6,
 }
@@ -25,10 +27,11 @@ impl Exit {
         match self {
             Self::Held => 0,
             Self::Unmarked => 1,
-            Self::Cut => 2,
-            Self::Broken => 3,
-            Self::Nondeterministic => 4,
-            Self::Wrong => 5,
+            Self::Missed => 2,
+            Self::Cut => 3,
+            Self::Broken => 4,
+            Self::Nondeterministic => 5,
+            Self::Wrong => 6,
         }
     }
 
@@ -57,7 +60,8 @@ mod tests {
 
     #[test]
     fn the_worst_ending_wins() {
-        let best_first = [Exit::Held, Exit::Unmarked, Exit::Cut, Exit::Broken, Exit::Nondeterministic];
+        let best_first =
+            [Exit::Held, Exit::Unmarked, Exit::Missed, Exit::Cut, Exit::Broken, Exit::Nondeterministic];
         for (place, better) in best_first.iter().enumerate() {
             for worse in &best_first[place..] {
                 assert_eq!(better.worse(*worse), *worse);

@@ -125,6 +125,62 @@ pub struct BoundUse {
     pub bound: u64,
 }
 
+/// What a flood of fresh accounts took of one node, and what it cost those who are honest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FloodFigures {
+    /// The node.
+    pub victim: NodeId,
+    /// Nodes that sent it, each with a slot of its own.
+    pub slots: u64,
+    /// Streams that it began.
+    pub taken: u64,
+    /// Streams that it was refused.
+    pub refused: u64,
+    /// New streams of honest origins that were refused although their edge was below its floor.
+    pub honest_refused_below_floor: u64,
+    /// Those refused above it.
+    pub honest_refused_above_floor: u64,
+    /// The most streams that were in the table and not spent.
+    pub most_streams: u64,
+    /// The most that its bounds allow.
+    pub bound: u64,
+    /// Refusals of an edge that ended with a new stream through it.
+    pub readmitted: u64,
+    /// The longest of them.
+    pub longest_refusal_ns: u64,
+    /// Edges that were still refused when the run ended.
+    pub still_refused: u64,
+}
+
+impl FloodFigures {
+    /// Nothing has come yet.
+    #[must_use]
+    pub const fn new(victim: NodeId, slots: u64, bound: u64) -> Self {
+        Self {
+            victim,
+            slots,
+            taken: 0,
+            refused: 0,
+            honest_refused_below_floor: 0,
+            honest_refused_above_floor: 0,
+            most_streams: 0,
+            bound,
+            readmitted: 0,
+            longest_refusal_ns: 0,
+            still_refused: 0,
+        }
+    }
+
+    /// A new stream was refused for lack of room.
+    pub const fn refused(&mut self, honest: bool, below_floor: bool) {
+        match (honest, below_floor) {
+            (false, _) => self.refused += 1,
+            (true, true) => self.honest_refused_below_floor += 1,
+            (true, false) => self.honest_refused_above_floor += 1,
+        }
+    }
+}
+
 /// One run's outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
@@ -168,6 +224,8 @@ pub struct Outcome {
     pub bounds: Vec<BoundUse>,
     /// Batch sizes in records: size -> how many batches.
     pub batch_sizes: BTreeMap<u32, u64>,
+    /// What floods took, for each node that was flooded, those by fewer slots first.
+    pub floods: Vec<FloodFigures>,
     /// Why the run ended early, if it did.
     pub cut: Option<Cut>,
 }

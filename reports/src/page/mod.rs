@@ -6,8 +6,10 @@
 mod campaign;
 mod frame;
 mod run;
+mod sizing;
 mod tables;
 
 pub(crate) use campaign::of_campaign;
 pub(crate) use frame::{cut_words, real, simulated, verdict_word, whereabouts};
 pub(crate) use run::of_run;
+pub use sizing::{Sizing, of_sizing};

@@ -43,6 +43,7 @@ pub(crate) fn of_run(
             (violations(outcome))
             (tables::latency(totals)?)
             (over_time(outcome)?)
+            (crate::floods::table(&totals.floods))
             (tables::messages(totals))
             (tables::limits(totals))
             (tables::marks(

@@ -5,11 +5,13 @@
 
 mod axis;
 mod batches;
+mod curve;
 mod latency;
 mod time;
 mod usage;
 
 pub(crate) use batches::batch_sizes;
+pub(crate) use curve::{Curve, curves};
 pub(crate) use latency::{From, latency};
 pub(crate) use time::{TimePlot, dispatched, over_time, refused, written};
 pub(crate) use usage::bounds_in_use;

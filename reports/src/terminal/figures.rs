@@ -61,6 +61,12 @@ pub(super) fn figures(lines: &mut Lines, totals: &Totals) {
         let used = share(seen.most, seen.bound);
         lines.item("bound", &format!("{name}: {} of {} ({used})", count(seen.most), count(seen.bound)));
     }
+    let floods = crate::floods::lines(&totals.floods);
+    if !floods.is_empty() {
+        lines.blank();
+        floods.iter().for_each(|line| lines.line(line));
+        lines.blank();
+    }
     let batches: u64 = totals.batch_sizes.values().sum();
     if batches > 0 {
         let records: u128 =

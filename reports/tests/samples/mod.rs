@@ -184,6 +184,7 @@ pub fn held(seed: u64) -> Outcome {
             bound("deliveries in one table's custody", 60, 64),
         ],
         batch_sizes: (1..90).map(|size| (size, 2_400 / (u64::from(size) * u64::from(size)) + 1)).collect(),
+        floods: Vec::new(),
         cut: None,
     }
 }

@@ -13,6 +13,7 @@ mod run;
 mod say_checkpoints;
 mod shrink;
 mod store;
+mod size;
 mod sweep;
 
 use crate::exit::Exit;
@@ -58,6 +59,8 @@ enum Command {
     Plan(plan::Arguments),
     /// End a node's life at every point at which it can end, with every image that its disk could be left with.
     Sweep(sweep::Arguments),
+    /// Which bound holds which load?
+    Size(size::Arguments),
     /// How fast it is here, and what a killed process leaves on this machine's real disk.
     Bench(bench::Arguments),
     /// Is every known-bad behaviour found, how soon, and by the law that is named for it?
@@ -92,6 +95,7 @@ pub fn main() -> ExitCode {
         Some(Command::Shrink(arguments)) => shrink::main(&arguments),
         Some(Command::Plan(arguments)) => plan::main(&arguments),
         Some(Command::Sweep(arguments)) => sweep::main(&arguments),
+        Some(Command::Size(arguments)) => size::main(&arguments),
         Some(Command::Bench(arguments)) => bench::main(&arguments),
         Some(Command::Convict(arguments)) => convict::main(&arguments),
         Some(Command::Nightly(arguments)) => nightly::main(&arguments),

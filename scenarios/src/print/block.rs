@@ -40,6 +40,8 @@ pub enum FailureKind {
     Defect,
     /// A mark was not reached.
     Missed,
+    /// A figure is beyond its threshold.
+    Threshold,
 }
 
 impl FailureKind {
@@ -49,7 +51,7 @@ impl FailureKind {
             Self::Broken => "FAILED",
             Self::Cut => "CUT",
             Self::Defect => "DEFECT",
-            Self::Missed => "MISSED",
+            Self::Missed | Self::Threshold => "MISSED",
         }
     }
 
@@ -60,6 +62,7 @@ impl FailureKind {
             Self::Broken => Exit::Broken,
             Self::Cut | Self::Defect => Exit::Cut,
             Self::Missed => Exit::Unmarked,
+            Self::Threshold => Exit::Missed,
         }
     }
 }
@@ -79,7 +82,7 @@ fn fitted(failures: &[Failure], width: usize, colour: bool) -> String {
     let mut sorted: Vec<&Failure> = failures.iter().collect();
     // Stable, so that failures of one kind keep their order.
     sorted.sort_by_key(|failure| match failure.kind {
-        FailureKind::Missed => 0,
+        FailureKind::Missed | FailureKind::Threshold => 0,
         FailureKind::Cut => 1,
         FailureKind::Defect => 2,
         FailureKind::Broken => 3,

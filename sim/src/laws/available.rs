@@ -5,6 +5,7 @@
 //! a share may be met once as many records are held as it takes to meet the smallest.
 
 use super::lifespan::{Lifespans, spent};
+use super::per_node::PerNode;
 use super::{Law, Setting, View};
 use crate::ledger::event::{Answer, Event};
 use crate::outcome::Violation;
@@ -26,6 +27,7 @@ pub struct Available {
     /// Streams without which no introducer is at a bound.
     least_at_bound: u64,
     clocks: Lifespans,
+    refusals: PerNode<u64>,
 }
 
 impl Available {
@@ -41,16 +43,27 @@ impl Available {
         let engines = &setting.plan.engines;
         let capacity = u64::from(engines.stream_capacity);
         let least_at_bound = capacity.min(least_at_bound(&engines.slot_bounds()));
-        Self { capacity, least_at_bound, clocks: Lifespans::default() }
+        Self { capacity, least_at_bound, clocks: Lifespans::default(), refusals: PerNode::default() }
     }
 
-    fn refused(&self, node: NodeId, reason: &str, needs: u64, view: &dyn View) -> Option<String> {
+    /// A look at a store reads all of it: of many refusals at a node for lack of room only some are looked at, the first
+    /// ones all.
+    fn looks(&mut self, node: NodeId) -> bool {
+        let refusals = self.refusals.at(node);
+        *refusals += 1;
+        *refusals <= 16 || refusals.is_multiple_of(64)
+    }
+
+    fn refused(&mut self, node: NodeId, reason: &str, needs: u64, view: &dyn View) -> Option<String> {
         if reason == UNAVAILABLE {
             let saw = "refused a stream as unavailable, and no fault had damaged a record of it";
             return Some(format!("{node} {saw}"));
         }
+        if reason != CAPACITY || !self.looks(node) {
+            return None;
+        }
         let records = view.store_use(node).records;
-        (reason == CAPACITY && records < needs).then(|| {
+        (records < needs).then(|| {
             format!("{node} refused a new stream for lack of room with {records} records, and no bound is met before {needs}")
         })
     }

@@ -45,6 +45,9 @@ pub struct Delivered {
     /// Nodes whose sender's records go with their store, and whether that goes from under them.
     removed: BTreeMap<NodeId, bool>,
     cleared_senders: u64,
+    /// Nodes whose disks were put back: what they sign may be known already.
+    put_back: BTreeSet<NodeId>,
+    forked: u64,
 }
 
 impl Delivered {
@@ -59,6 +62,10 @@ impl Delivered {
         let plan = &setting.plan;
         let relayed = plan.actions.iter().filter_map(|action| match &action.act {
             Act::Send(burst) if burst.via.is_some() => Some((action.node, burst.to, burst.class)),
+            _ => None,
+        });
+        let put_back = plan.actions.iter().filter_map(|action| match &action.act {
+            Act::PutBack(_) => Some(action.node),
             _ => None,
         });
         let stepped = plan.faults.iter().filter_map(|fault| match &fault.kind {
@@ -81,6 +88,8 @@ impl Delivered {
             cleared: cleared_senders(plan),
             removed: removed_stores(plan),
             cleared_senders: 0,
+            put_back: put_back.collect(),
+            forked: 0,
             plan: Arc::clone(plan),
         }
     }
@@ -120,6 +129,10 @@ impl Delivered {
                 true
             }
             LossCause::FailedBatch if [from, to].iter().any(|node| self.removed.get(node) == Some(&true)) => {
+                true
+            }
+            LossCause::Verdict if self.put_back.contains(&from) => {
+                self.forked += 1;
                 true
             }
             LossCause::Verdict => self.relayed.contains(&(from, to, class)),
@@ -182,6 +195,9 @@ impl Law for Delivered {
     }
 
     fn limits(&self, into: &mut BTreeMap<&'static str, u64>) {
+        if self.forked > 0 {
+            *into.entry(super::excuses::TWO_ALLOCATORS).or_default() += self.forked;
+        }
         if self.expired_by_clock > 0 {
             *into.entry(EXPIRED_BY_CLOCK).or_default() += self.expired_by_clock;
         }

@@ -14,6 +14,9 @@ use crate::units::{FaultId, NodeId, SimTime};
 use groundhog_engine::streams::key::{Class, Table};
 use std::collections::BTreeMap;
 
+/// The limit that stands for sequences that were signed twice because an earlier allocator was put back.
+pub const TWO_ALLOCATORS: &str = "two-allocators";
+
 /// A kind of act that licenses something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Licence {
@@ -87,7 +90,7 @@ pub const LIMITS: &[Limit] = &[
         laws: &["streams/available", "streams/delivered", "streams/bad-records"],
     },
     Limit {
-        id: "two-allocators",
+        id: TWO_ALLOCATORS,
         means: "Two runtimes on one allocator, or a backup that is put back, sign sequences twice: an honest node is shown as forking.",
         licence: Some(Licence::PutBack),
         laws: &[

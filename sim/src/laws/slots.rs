@@ -81,7 +81,10 @@ impl Slots {
             let below = matches!(refused.introducer, Introducer::Slot(_))
                 && refused.most < u64::from(self.bounds.floor)
                 && self.capacity >= self.bounds.most_streams();
-            self.newcomers += u64::from(!below && refused.own < u64::from(self.bounds.floor));
+            let honest = matches!(event, Event::Answered { message: Some(_), .. });
+            let newcomer =
+                refused.own < u64::from(self.bounds.floor) && refused.most >= u64::from(self.bounds.floor);
+            self.newcomers += u64::from(honest && newcomer);
             return below.then(|| {
                 let (introducer, most, floor) = (refused.introducer, refused.most, self.bounds.floor);
                 format!("{node} refused a new stream through {introducer}, which had at most {most} of the {floor} streams of its floor")
@@ -95,7 +98,7 @@ impl Slots {
 }
 
 /// The node that an event of these laws is of.
-pub(super) const fn node_of(event: &Event<'_>) -> Option<NodeId> {
+pub(crate) const fn node_of(event: &Event<'_>) -> Option<NodeId> {
     match event {
         Event::Booted { node, .. }
         | Event::Arrived { node, .. }

@@ -6,6 +6,7 @@
 use super::batches::Batches;
 use super::event::{Answer, Event};
 use super::fates::Fates;
+use super::floods::Floods;
 use super::lanes::Lanes;
 use super::usage::{self, Usage};
 use super::words;
@@ -95,6 +96,7 @@ pub struct Collector {
     writing: Vec<u32>,
     /// The slice in which each node's store was last looked at.
     sampled: Vec<usize>,
+    floods: Floods,
 }
 
 impl Collector {
@@ -131,6 +133,7 @@ impl Collector {
             usage: Usage::new(plan),
             writing: vec![0; plan.nodes.len()],
             sampled: vec![usize::MAX; plan.nodes.len()],
+            floods: Floods::new(plan),
         }
     }
 
@@ -144,6 +147,7 @@ impl Collector {
     #[inline]
     pub fn event(&mut self, at: SimTime, event: &Event<'_>, batches: &Batches, view: &dyn View) {
         let first_dispatch = self.fates.event(event);
+        self.floods.event(at, event);
         match *event {
             Event::Intended { .. } => {
                 self.intended += 1;
@@ -231,6 +235,7 @@ impl Collector {
             deaths: deaths.into_iter().filter(|(_, count)| *count > 0).collect(),
             bounds,
             batch_sizes: self.batch_sizes,
+            floods: self.floods.finish(),
             cut: None,
         }
     }

@@ -10,6 +10,7 @@ use super::event::{Answer, Event};
 use super::fates::Fates;
 use super::link_marks::LinkMarks;
 use super::marks::{DELEGATION_EXPIRED, MARKS, Mark, death_mark};
+use super::slot_marks::SlotMarks;
 use crate::laws::{RecordImage, View};
 use crate::plan::{ClockFault, Death, FaultKind, LinkFault, Plan};
 use crate::units::{FaultId, Life, NodeId, SimTime};
@@ -56,6 +57,7 @@ pub struct Marks {
     links: LinkMarks,
     /// Last exposed sequence of each stream, and the life that exposed it.
     exposed: IndexMap<StreamKey, (u64, Life), FxBuildHasher>,
+    slots: SlotMarks,
 }
 
 impl Marks {
@@ -91,6 +93,7 @@ impl Marks {
             highest: IndexMap::default(),
             exposed: IndexMap::default(),
             links: LinkMarks::new(plan),
+            slots: SlotMarks::new(plan),
         }
     }
 
@@ -123,6 +126,9 @@ impl Marks {
     ) {
         let Self { links, counts, .. } = self;
         links.event(event, &mut |mark| counts[mark as usize] += 1);
+        if let Some(mark) = self.slots.event(event) {
+            self.count_if(true, mark);
+        }
         match *event {
             Event::Booted { node, wall, .. } => self.booted(node, wall.0),
             Event::Ready { node, .. } => self.with_node(node, |node| node.ready = true),

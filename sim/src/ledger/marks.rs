@@ -28,6 +28,10 @@ const CLOCKS: &[&str] = &["skewed-clocks"];
 const GENERATIONS: &[&str] = &["link-generations"];
 const MISSES: &[&str] = &["reference-misses"];
 const CHUNKS: &[&str] = &["chunked-transfers"];
+const FLOOD: &[&str] = &["origin-flood"];
+const ROTATION: &[&str] = &["connection-rotation", "newcomer-after-rotation"];
+const QUOTA: &[&str] = &["quota-burst"];
+const FULL: &[&str] = &["sender-table-full"];
 
 macro_rules! marks {
     ($($name:ident = $id:literal, $scenarios:expr, $least:literal, $says:literal;)*) => {
@@ -147,6 +151,28 @@ marks! {
         "A message of which pieces were missing expired.";
     TombstoneOverflow = "chunk/tombstone-overflow", CHUNKS, 1,
         "A message that was put together was forgotten before it expired, for too many others were.";
+    SlotRefused = "slots/refused-at-its-floor-or-claim", FLOOD, 100,
+        "A new stream was refused because its slot had its floor, and its claim on the pool where no other slot had one.";
+    ClaimCut = "slots/claim-cut-by-another-flooder", FLOOD, 500,
+        "A slot was refused at a claim on the pool that another slot above its floor had made smaller.";
+    PoolFull = "slots/pool-full", FLOOD, 100,
+        "A slot was refused because the slots above their floors had all of the pool.";
+    FloorCrossed = "slots/floor-crossed", FLOOD, 500,
+        "A slot went above its floor.";
+    SelfShareMet = "slots/self-share-met", FLOOD, 100,
+        "An out-of-band signal was refused because the node had its own share.";
+    TableFull = "slots/table-full", FULL, 100,
+        "A new stream was refused because the table itself was full.";
+    SlotInheritedDirty = "slots/inherited-dirty", ROTATION, 500,
+        "A connection was admitted into a slot to which streams were still charged.";
+    QuotaMessages = "quota/message-bound-met", QUOTA, 500,
+        "A message was refused because its origin had used up its messages.";
+    QuotaBytes = "quota/byte-bound-met", QUOTA, 100,
+        "A message was refused because its origin had used up its bytes.";
+    QuotaRecords = "quota/record-bound-met", QUOTA, 100,
+        "A message was refused because every quota record of its class was in use.";
+    QuotaVictim = "quota/victim-evicted", QUOTA, 100,
+        "A stream was charged in the place of one whose buckets were full again.";
 }
 
 /// The text of a mark by its id.

@@ -13,6 +13,7 @@ pub mod fates;
 #[cfg(test)]
 mod figures_tests;
 pub mod fingerprint;
+pub mod floods;
 pub mod kind;
 pub mod lanes;
 pub mod link_event;
@@ -22,6 +23,7 @@ pub mod marks;
 pub mod onlooker;
 #[cfg(test)]
 mod samples;
+mod slot_marks;
 pub mod subjects;
 #[cfg(test)]
 mod tests;

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 const REACH: u16 = 4;
 
 /// The fewest nodes whose neighbours on both sides are all different.
-const FEWEST_NODES: u16 = 2 * REACH + 1;
+pub const FEWEST_NODES: u16 = 2 * REACH + 1;
 
 /// Simulated time between two messages of one stream: about what a lane needs for one, so that batches fill while no
 /// backlog grows, whose memory would be measured instead.

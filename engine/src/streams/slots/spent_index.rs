@@ -72,6 +72,15 @@ impl SpentIndex {
         if now > *spent { self.first_spent_of(*introducer, now) } else { None }
     }
 
+    /// How many streams of each introducer are spent at `now`.
+    pub(in crate::streams) fn spent(&self, now: WallMs) -> impl Iterator<Item = (Introducer, usize)> {
+        let spent = self.first.iter().take_while(move |(first, _)| now > *first);
+        spent.map(move |(_, introducer)| {
+            let streams = &self.by_introducer[introducer];
+            (*introducer, streams.iter().take_while(|(spent, _)| now > *spent).count())
+        })
+    }
+
     fn first_moved(&mut self, introducer: Introducer, before: Option<WallMs>, now: Option<WallMs>) {
         if before == now {
             return;

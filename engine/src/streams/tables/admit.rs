@@ -14,7 +14,7 @@ use crate::streams::key::{StreamKey, Table};
 use crate::streams::link_local::{Link, Treatment};
 use crate::streams::quota::{QuotaCharge, QuotaError, QuotaUndo};
 use crate::streams::record::Introducer;
-use crate::streams::slots::CapacityBound;
+use crate::streams::slots::{CapacityBound, Charges};
 use crate::streams::window::{Digest, Verdict, Window};
 use crate::units::{MonotonicNs, Sequence, WallMs};
 
@@ -166,7 +166,7 @@ impl Tables {
             self.stage_quota(undo, staging);
             return Admitted::of(refused_by(key.name, error.into()), charge);
         }
-        if let Err(bound) = self.room_for(introducer) {
+        if let Err(bound) = self.room_for(introducer, arriving.now) {
             undo.into_iter().for_each(|undo| self.give_back(undo));
             self.counters.stream_capacity_exceeded.count(bound);
             self.depend_on_count(Table::Receiver, staging);
@@ -266,15 +266,34 @@ impl Tables {
         self.quota.as_mut().expect("a quota that was charged is there").undo(undo);
     }
 
-    fn room_for(&self, introducer: Introducer) -> Result<(), CapacityBound> {
-        self.share_of(introducer)?;
+    fn room_for(&self, introducer: Introducer, now: WallMs) -> Result<(), CapacityBound> {
+        self.share_of(introducer, &self.charges)
+            .or_else(|met| self.share_but_for_spent(introducer, now, met))?;
         let capacity = self.bounds.capacity;
         if self.has_room(Table::Receiver) { Ok(()) } else { Err(CapacityBound::Table { capacity }) }
     }
 
+    /// What is spent refuses nobody, although one admission retires only some of it: those that are left go with the next
+    /// ones, and the table has shrunk by more than the stream that joins it.
+    fn share_but_for_spent(
+        &self,
+        introducer: Introducer,
+        now: WallMs,
+        met: CapacityBound,
+    ) -> Result<(), CapacityBound> {
+        if self.flaws.has(Flaw::NeverRetired) || self.spent_index.first_spent(now).is_none() {
+            return Err(met);
+        }
+        let mut charges = self.charges.clone();
+        for (introducer, spent) in self.spent_index.spent(now) {
+            (0..spent).for_each(|_| charges.remove(introducer));
+        }
+        self.share_of(introducer, &charges)
+    }
+
     /// Whether the introducer's share has room.
-    fn share_of(&self, introducer: Introducer) -> Result<(), CapacityBound> {
-        let (charges, bounds) = (&self.charges, self.bounds.slots);
+    fn share_of(&self, introducer: Introducer, charges: &Charges) -> Result<(), CapacityBound> {
+        let bounds = self.bounds.slots;
         let found = charges.room_for(introducer);
         let of_the_node = !matches!(introducer, Introducer::Slot(_));
         let together = charges.of(Introducer::Inbox) + charges.of(Introducer::Own);

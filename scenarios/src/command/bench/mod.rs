@@ -1,6 +1,7 @@
 //! `groundhog bench`: how fast it is here, in this machine's real time.
 
 pub mod admissions;
+mod retained;
 mod swarm;
 pub mod world;
 
@@ -20,6 +21,7 @@ enum Bench {
     /// How fast the simulated world is on one core of this machine, and where its time goes.
     World(world::Arguments),
     Swarm(swarm::Arguments),
+    Retained(retained::Arguments),
 }
 
 /// Runs it.
@@ -28,5 +30,6 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
         Bench::Admissions(arguments) => Ok(admissions::main(arguments)?),
         Bench::World(arguments) => Ok(world::main(arguments)?),
         Bench::Swarm(arguments) => swarm::main(arguments),
+        Bench::Retained(arguments) => retained::main(arguments),
     }
 }

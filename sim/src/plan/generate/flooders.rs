@@ -66,7 +66,8 @@ fn floods(draft: &mut Draft<'_>, party: &Party) {
     let mut dice = draft.dice("flood-of-party", party.number.into());
     let waves = section.flood_waves.roll_u32(&mut dice);
     let wave_us = section.flood_wave_ms.roll_u64(&mut dice) * 1_000;
-    let begin_us = dice.below(draft.chaos_us / 8 + 1);
+    // After the rotation that falls into the same part of the run.
+    let begin_us = draft.chaos_us / 16 + dice.below(draft.chaos_us / 16 + 1);
     for wave in 0..waves {
         let at_us = begin_us.saturating_add(wave_us.saturating_mul(wave.into()));
         if at_us >= draft.chaos_us {
@@ -134,7 +135,7 @@ fn rotations(draft: &mut Draft<'_>, parties: &[Party]) {
     for (place, party) in (0..count).zip(parties.iter().cycle()) {
         let mut dice = draft.dice("rotation-of-party", place);
         let part_us = draft.chaos_us / (count + 1);
-        let at_us = part_us * (place + 1) + dice.below(part_us / 4 + 1);
+        let at_us = part_us * (place + 1) + dice.below(part_us / 16 + 1);
         for node in party.nodes.clone() {
             let after_us = draft.scenario.sections.adversaries.away_us.roll_u64(&mut dice);
             draft.retire((at_us, after_us), node, party.victim);

@@ -8,6 +8,8 @@ mod measure;
 mod table;
 mod timed;
 
+pub use timed::Timed;
+
 use crate::campaign::interrupt::Interrupt;
 use crate::exit::Exit;
 use crate::print::block::{Failure, FailureKind};

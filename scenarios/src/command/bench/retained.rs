@@ -1,0 +1,197 @@
+//! `groundhog bench retained`: whether an admission costs more the more streams a node retains.
+//!
+//! Promise: both figures are of the same admissions in one command; what it costs to retain the streams first is measured
+//! alone and taken off. Times are this machine's.
+
+use super::world::{BenchError, Timed};
+use crate::command::CallError;
+use crate::command::run::{joined, print_failures, program};
+use crate::exit::Exit;
+use crate::print::block::{Failure, FailureKind};
+use crate::print::text;
+use clap::Args;
+use groundhog_engine::streams::key::Class;
+use groundhog_reports::count;
+use groundhog_sim::ledger::{LawSelection, LedgerOptions};
+use groundhog_sim::plan::{Act, Action, Crypto, Flood, Plan, Slots, yardstick};
+use groundhog_sim::run::{RunOptions, run};
+use groundhog_sim::units::{ActionId, NodeId};
+use serde::Serialize;
+use std::time::Duration;
+
+/// Streams retained, few and many.
+const FEW: u32 = 100;
+const MANY: u32 = 16_000;
+
+/// How much more an admission may cost with many, in thousandths.
+const MOST_PER_MILLE: u64 = 1_200;
+
+/// The streams are retained by then.
+const RETAINED_US: u64 = 2_000_000;
+
+/// What an admission costs at a node that retains 100 streams, and at one that retains 16,000: the whole path of the
+/// simulated world without laws and without a fingerprint. Held against 1.2 times.
+#[derive(Args)]
+pub struct Arguments {
+    /// How often each figure is measured; the fastest counts.
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=100))]
+    repeat: u32,
+    /// Admissions of one run.
+    #[arg(long, value_name = "N", default_value_t = 40_000,
+        value_parser = clap::value_parser!(u32).range(1_000..=10_000_000))]
+    admissions: u32,
+    /// As JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Serialize)]
+struct Row {
+    retained: u32,
+    admissions: u64,
+    ns_per_admission: u64,
+}
+
+#[derive(Serialize)]
+struct Table {
+    rows: Vec<Row>,
+    ratio_per_mille: u64,
+    ratio_at_most_per_mille: u64,
+}
+
+/// Measures.
+pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
+    // In turn, so that what else this machine does meets both alike.
+    let mut best = [(Duration::MAX, Duration::MAX, 0); 2];
+    for _ in 0..arguments.repeat {
+        for (best, retained) in best.iter_mut().zip([FEW, MANY]) {
+            let (alone, _) = timed(&plan(retained, 0))?;
+            let (whole, admitted) = timed(&plan(retained, arguments.admissions))?;
+            *best = (best.0.min(alone), best.1.min(whole), admitted);
+        }
+    }
+    let rows: Vec<Row> = [FEW, MANY]
+        .into_iter()
+        .zip(best)
+        .map(|(retained, (alone, whole, admissions))| Row {
+            retained,
+            admissions,
+            ns_per_admission: nanoseconds(whole.saturating_sub(alone)) / admissions.max(1),
+        })
+        .collect();
+    let ratio_per_mille = rows[1].ns_per_admission * 1_000 / rows[0].ns_per_admission.max(1);
+    let table = Table { rows, ratio_per_mille, ratio_at_most_per_mille: MOST_PER_MILLE };
+    text::out(&if arguments.json { table.json()? } else { table.text() });
+    if ratio_per_mille <= MOST_PER_MILLE {
+        return Ok(Exit::Held);
+    }
+    let missed = Failure {
+        kind: FailureKind::Threshold,
+        what: "bench retained".to_owned(),
+        saw: format!("an admission costs {ratio_per_mille} thousandths, and {MOST_PER_MILLE} are asked for"),
+        shrunk: None,
+        see: None,
+        repeat: Some(repeat(arguments)),
+    };
+    Ok(print_failures(&[missed], arguments.json))
+}
+
+/// The command that measures so much, so often.
+fn repeat(arguments: &Arguments) -> String {
+    let Arguments { repeat, admissions, .. } = arguments;
+    let words = [program(), "bench".to_owned(), "retained".to_owned()];
+    let figures = format!("--repeat {repeat} --admissions {admissions}");
+    joined(&words.into_iter().chain(figures.split(' ').map(str::to_owned)).collect::<Vec<_>>())
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Streams of strangers, all retained at node 1; then admissions of a few streams.
+fn plan(retained: u32, admissions: u32) -> Plan {
+    let nodes = yardstick::FEWEST_NODES;
+    let per_stream = (admissions / (u32::from(nodes) * 16)).max(1);
+    let mut plan = yardstick::admissions(nodes, per_stream, Crypto::KeyedHash);
+    if admissions == 0 {
+        plan.actions.clear();
+    }
+    for action in &mut plan.actions {
+        action.at_us += RETAINED_US;
+        action.id = ActionId(action.id.0 + 1);
+    }
+    let (to, node) = (NodeId(1), NodeId(0));
+    let flood = Flood {
+        to,
+        via: None,
+        class: Class::Storage,
+        keys: 0,
+        first_key: 0,
+        sequence: 0,
+        count: retained,
+        every_us: 100,
+        bytes: 64,
+        stamp_ms: 0,
+        forgery: None,
+    };
+    plan.actions.insert(0, Action { id: ActionId(0), at_us: 100_000, node, act: Act::Flood(flood) });
+    plan.engines.slots = Some(Slots { slots: 64, floor: 16_384, pool: 0, inbox: 0, self_share: 0 });
+    plan.quiesce_us += RETAINED_US;
+    plan.end_us += RETAINED_US;
+    plan
+}
+
+/// The core's time of one run, and how many messages it dispatched.
+fn timed(plan: &Plan) -> Result<(Duration, u64), CallError> {
+    let ledger = LedgerOptions { laws: LawSelection::None, unhashed: true, ..LedgerOptions::default() };
+    let options = RunOptions { ledger, ..RunOptions::default() };
+    let (outcome, timed) = Timed::of(|| run(plan, options));
+    let outcome = outcome?;
+    let strangers: u64 = outcome.floods.iter().map(|flood| flood.taken).sum();
+    let asked: u64 = plan
+        .actions
+        .iter()
+        .filter_map(|action| match &action.act {
+            Act::Flood(flood) => Some(u64::from(flood.count)),
+            _ => None,
+        })
+        .sum();
+    if outcome.dispatched != outcome.intended || strangers != asked {
+        let saw = format!(
+            "{} of {} messages were dispatched, and {strangers} of {asked} streams retained",
+            outcome.dispatched, outcome.intended
+        );
+        let what = "admissions beside retained streams".to_owned();
+        return Err(BenchError::Broken { what, law: "conservation".to_owned(), saw }.into());
+    }
+    Ok((timed.core(), outcome.dispatched))
+}
+
+impl Table {
+    /// For a person.
+    fn text(&self) -> String {
+        let mut text = format!("  {:>16}{:>14}{:>18}\n", "streams retained", "admissions", "for each");
+        for Row { retained, admissions, ns_per_admission } in &self.rows {
+            text.push_str(&format!(
+                "  {:>16}{:>14}{:>18}\n",
+                count((*retained).into()),
+                count(*admissions),
+                groundhog_reports::duration(*ns_per_admission)
+            ));
+        }
+        let (ratio, most) = (self.ratio_per_mille, self.ratio_at_most_per_mille);
+        text.push_str(&format!(
+            "\n  ratio {}.{:03}, and at most {}.{:03} is asked for\n",
+            ratio / 1_000,
+            ratio % 1_000,
+            most / 1_000,
+            most % 1_000
+        ));
+        text
+    }
+
+    /// For a machine.
+    fn json(&self) -> serde_json::Result<String> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
+    }
+}

@@ -1,0 +1,320 @@
+//! `groundhog size slot-floor`: what a flooder with so many slots takes, and what that leaves to everybody else.
+//!
+//! Promise: the seed's bounds, unless others are asked for; one node is flooded as `origin-flood` floods it, without faults.
+
+use super::Output;
+use crate::command::CallError;
+use crate::command::run::{joined, print_failures, program};
+use crate::exit::Exit;
+use crate::print::block::{Failure, FailureKind};
+use crate::simulate::{self, Manner};
+use crate::target;
+use groundhog_engine::streams::slots::{DEFAULT_SUCCESSORS, SlotBounds};
+use groundhog_reports::{Sizing, count};
+use groundhog_sim::outcome::{FloodFigures, Outcome};
+use indicatif::ProgressBar;
+use serde::Serialize;
+use std::fmt::Write;
+use std::sync::Arc;
+
+/// Honest nodes that are linked to the one that is flooded, each with a stream in every class.
+const HONEST: u64 = 4;
+
+/// Nodes of the flooder at most: beyond them the plan would hold more than a small run needs.
+const MOST_SLOTS: u64 = 256;
+
+/// Which floor holds which flood: ramps the flooder's slots, and how often it connects anew, and says what it takes.
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// Streams that each slot may have whatever the others have; the seed's 32 where it is left out.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000))]
+    floor: Option<u32>,
+    /// Streams that all slots together may have above their floors; the seed's 3,328 where it is left out.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=16_384))]
+    pool: Option<u32>,
+    /// The flooder's slots, ramped.
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [1, 2, 4, 8, 16, 32, 64],
+        value_parser = clap::value_parser!(u64).range(1..=MOST_SLOTS))]
+    slots: Vec<u64>,
+    /// How often the flooder connects all of them anew, ramped.
+    #[arg(long, value_name = "N,N", value_delimiter = ',', default_values_t = [0, 2],
+        value_parser = clap::value_parser!(u64).range(0..=6))]
+    rotations: Vec<u64>,
+    /// The seed of every run.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// One run of the ramp.
+#[derive(Clone, Debug, Serialize)]
+struct Point {
+    slots: u64,
+    rotations: u64,
+    streams_taken: u64,
+    streams_taken_by_the_formula: u64,
+    most_streams: u64,
+    honest_refused_below_floor: u64,
+    honest_refused_above_floor: u64,
+    /// The first law that was broken, and what it saw.
+    broken: Option<(&'static str, String)>,
+}
+
+#[derive(Serialize)]
+struct Answer<'a> {
+    question: &'static str,
+    answer: &'a str,
+    seed: u64,
+    slots: u16,
+    floor: u32,
+    pool: u32,
+    bound: u64,
+    points: &'a [Point],
+}
+
+/// Runs the ramp.
+pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
+    let bounds = bounds(arguments);
+    let mut points = Vec::new();
+    let bar = ProgressBar::new((arguments.slots.len() * arguments.rotations.len()) as u64);
+    for rotations in &arguments.rotations {
+        for slots in &arguments.slots {
+            points.push(point(arguments.seed, &bounds, *slots, *rotations)?);
+            bar.inc(1);
+        }
+    }
+    bar.finish_and_clear();
+    let sentence = sentence(&bounds, &points);
+    let answer = Answer {
+        question: "slot-floor",
+        answer: &sentence,
+        seed: arguments.seed,
+        slots: bounds.slots,
+        floor: bounds.floor,
+        pool: bounds.pool,
+        bound: bounds.most_streams(),
+        points: &points,
+    };
+    let (table, head) = (text(&bounds, &sentence, &points), HEAD.to_vec());
+    let (curves, rows) = (curves(arguments, &points), points.iter().map(Point::cells).collect());
+    let repeat = repeat(arguments);
+    arguments.output.hand_over(
+        &table,
+        &answer,
+        &Sizing {
+            title: "Which slot floor holds which flood?",
+            answer: &sentence,
+            plotted: "Streams that the flooder took, by its slots",
+            curves,
+            bound: Some(("the table's bound", bounds.most_streams())),
+            head,
+            rows,
+            repeat: &repeat,
+        },
+    )?;
+    let broken = points.iter().filter_map(|point| point.failure(&repeat)).collect::<Vec<_>>();
+    Ok(print_failures(&broken, arguments.output.json))
+}
+
+fn bounds(arguments: &Arguments) -> SlotBounds {
+    let seeds = SlotBounds::for_successors(DEFAULT_SUCCESSORS);
+    SlotBounds {
+        floor: arguments.floor.unwrap_or(seeds.floor),
+        pool: arguments.pool.unwrap_or(seeds.pool),
+        ..seeds
+    }
+}
+
+/// Streams that a flooder takes who sends more than enough: the floors of all slots that it ever had, and the pool.
+fn formula(bounds: &SlotBounds, slots: u64, rotations: u64) -> u64 {
+    // Honest connections keep theirs, and a rotation gets the cleanest of the rest.
+    let free = u64::from(bounds.slots).saturating_sub(HONEST);
+    let charged = (slots * (rotations + 1)).min(free);
+    charged * u64::from(bounds.floor) + u64::from(bounds.pool)
+}
+
+fn point(seed: u64, bounds: &SlotBounds, slots: u64, rotations: u64) -> Result<Point, CallError> {
+    let claim = u64::from(bounds.pool).div_ceil(slots);
+    let keys = u64::from(bounds.floor) + claim + 20;
+    let nodes = slots + 2 * HONEST + 4;
+    let capacity = (bounds.most_streams() + 100).min(16_384);
+    let settings = [
+        ("nodes", nodes.to_string()),
+        ("time.chaos_ms", "16000".to_owned()),
+        ("time.settle_ms", "1000".to_owned()),
+        ("engines.transaction_lifetime_ms", "600000".to_owned()),
+        ("engines.slots", bounds.slots.to_string()),
+        ("engines.slot_floor", bounds.floor.to_string()),
+        ("engines.slot_pool", bounds.pool.to_string()),
+        ("engines.inbox_share", bounds.inbox.to_string()),
+        ("engines.self_share", bounds.self_share.to_string()),
+        ("engines.stream_capacity", capacity.to_string()),
+        ("links.hubs", "1".to_owned()),
+        ("links.spokes", HONEST.to_string()),
+        ("load.bursts", "40".to_owned()),
+        ("load.relayed_per_mille", "0".to_owned()),
+        ("crashes.at_time", "0".to_owned()),
+        ("disks.failing_batches", "0".to_owned()),
+        ("disks.slow", "0".to_owned()),
+        ("adversaries.parties", "1".to_owned()),
+        ("adversaries.party_slots", slots.to_string()),
+        ("adversaries.flood_keys", keys.to_string()),
+        ("adversaries.flood_every_us", "100".to_owned()),
+        ("adversaries.flood_waves", (rotations + 1).to_string()),
+        ("adversaries.flood_wave_ms", (16_000 / (rotations + 1)).to_string()),
+        ("adversaries.flood_relayed_per_mille", "0".to_owned()),
+        ("adversaries.flood_again_per_mille", "0".to_owned()),
+        ("adversaries.flood_application_per_mille", "0".to_owned()),
+        ("adversaries.flood_stamp_ms", "0".to_owned()),
+        ("adversaries.forged_per_mille", "0".to_owned()),
+        ("adversaries.rotations", rotations.to_string()),
+        ("adversaries.away_us", "1000".to_owned()),
+        ("adversaries.signals", "0".to_owned()),
+        ("adversaries.replays", "0".to_owned()),
+    ];
+    let settings: Vec<String> = settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    let targets = target::find("origin-flood", &target::settings(&settings)?)?;
+    let outcome = simulate::simulate(&targets[0].plan(seed, &[]), &Manner::plain(Arc::default()))?;
+    Ok(Point::of(slots, rotations, formula(bounds, slots, rotations), &outcome))
+}
+
+impl Point {
+    fn of(slots: u64, rotations: u64, formula: u64, outcome: &Outcome) -> Self {
+        let sum = |of: fn(&FloodFigures) -> u64| outcome.floods.iter().map(of).sum();
+        Self {
+            slots,
+            rotations,
+            streams_taken: sum(|flood| flood.taken),
+            streams_taken_by_the_formula: formula,
+            most_streams: sum(|flood| flood.most_streams),
+            honest_refused_below_floor: sum(|flood| flood.honest_refused_below_floor),
+            honest_refused_above_floor: sum(|flood| flood.honest_refused_above_floor),
+            broken: outcome.violations.first().map(|broken| (broken.law, broken.saw.clone())),
+        }
+    }
+
+    fn failure(&self, repeat: &str) -> Option<Failure> {
+        let (law, saw) = self.broken.as_ref()?;
+        let Self { slots, rotations, .. } = self;
+        Some(Failure {
+            kind: FailureKind::Broken,
+            what: (*law).to_owned(),
+            saw: format!("{slots} slots, {rotations} rotations: {saw}"),
+            shrunk: None,
+            see: None,
+            repeat: Some(repeat.to_owned()),
+        })
+    }
+
+    fn cells(&self) -> Vec<String> {
+        let figures = [
+            self.slots,
+            self.rotations,
+            self.streams_taken,
+            self.streams_taken_by_the_formula,
+            self.most_streams,
+            self.honest_refused_below_floor,
+            self.honest_refused_above_floor,
+        ];
+        figures.map(count).to_vec()
+    }
+}
+
+const HEAD: [&str; 7] = [
+    "slots",
+    "rotations",
+    "streams taken",
+    "by the formula",
+    "most in the table",
+    "honest refused below",
+    "above",
+];
+
+fn sentence(bounds: &SlotBounds, points: &[Point]) -> String {
+    let most = points.iter().max_by_key(|point| (point.streams_taken, point.slots));
+    let below: u64 = points.iter().map(|point| point.honest_refused_below_floor).sum();
+    let Some(most) = most else { return "Nothing was asked.".to_owned() };
+    let refused = match below {
+        0 => "no honest edge was refused below it".to_owned(),
+        below => format!("{} honest streams were refused below it", count(below)),
+    };
+    format!(
+        "A floor of {floor} streams holds {floor} new streams an edge in each 603 s whoever floods: \
+         the most that a flooder took, with {slots} of {all} slots and {rotations} rotations, was {taken} streams \
+         (by the formula {formula}) of the {bound} that the table holds, and {refused}.",
+        floor = bounds.floor,
+        slots = count(most.slots),
+        all = bounds.slots,
+        rotations = count(most.rotations),
+        taken = count(most.streams_taken),
+        formula = count(most.streams_taken_by_the_formula),
+        bound = count(bounds.most_streams()),
+    )
+}
+
+/// For a person, at 80 columns.
+fn text(bounds: &SlotBounds, sentence: &str, points: &[Point]) -> String {
+    let mut text = crate::print::text::wrapped(sentence, 80, 0);
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    let _ = writeln!(
+        text,
+        "\n  {:>5}{:>11}{:>10}{:>10}{:>22}{:>9}{:>8}",
+        "slots", "rotations", "taken", "formula", "most in the table", "honest", "refused"
+    );
+    let bound = format!("of {}", count(bounds.most_streams()));
+    let _ =
+        writeln!(text, "  {:>5}{:>11}{:>10}{:>10}{bound:>22}{:>9}{:>8}", "", "", "", "", "below", "above");
+    for point in points {
+        let [slots, rotations, taken, formula, most, below, above] =
+            <[String; 7]>::try_from(point.cells()).expect("as many cells as there are columns");
+        let _ = writeln!(
+            text,
+            "  {slots:>5}{rotations:>11}{taken:>10}{formula:>10}{most:>22}{below:>9}{above:>8}"
+        );
+    }
+    text.push_str("\n  formula: floors of all slots that it had, and the pool\n");
+    text
+}
+
+fn curves(arguments: &Arguments, points: &[Point]) -> Vec<(String, Vec<(u64, u64, u64)>)> {
+    let curve = |rotations: &u64| {
+        let points = points.iter().filter(|point| point.rotations == *rotations);
+        let points = points
+            .map(|point| (point.slots, point.streams_taken, point.streams_taken_by_the_formula))
+            .collect();
+        (format!("{rotations} rotations"), points)
+    };
+    arguments.rotations.iter().map(curve).collect()
+}
+
+fn repeat(arguments: &Arguments) -> String {
+    let list = |numbers: &[u64]| numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
+    let words = [program(), "size".to_owned(), "slot-floor".to_owned()];
+    let mut command = format!("{} --seed {}", joined(&words), arguments.seed);
+    let _ = write!(command, " --slots {} --rotations {}", list(&arguments.slots), list(&arguments.rotations));
+    if let Some(floor) = arguments.floor {
+        let _ = write!(command, " --floor {floor}");
+    }
+    if let Some(pool) = arguments.pool {
+        let _ = write!(command, " --pool {pool}");
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flooder_takes_the_floors_of_the_slots_that_it_had_and_the_pool() {
+        let bounds = SlotBounds::for_successors(DEFAULT_SUCCESSORS);
+        for (slots, rotations, taken) in
+            [(1, 0, 3_360), (8, 0, 3_584), (64, 0, 5_376), (64, 2, 9_472), (64, 6, 13_696)]
+        {
+            assert_eq!(formula(&bounds, slots, rotations), taken, "{slots} slots, {rotations} rotations");
+        }
+    }
+}
