@@ -28,7 +28,7 @@ macro_rules! catalogue {
 }
 
 catalogue! { "crash-mid-batch" "lane-interleaving" "skewed-clocks"
-    "link-generations"
+    "link-generations" "reference-misses" "chunked-transfers"
 }
 
 /// A plan that comes with the command.

@@ -2,8 +2,10 @@
 //!
 //! Promise: `list` and `explain` read this table and nothing else; every flaw has an outcome law.
 
+use super::arrival_order::ArrivalOrder;
 use super::at_most_once::AtMostOnce;
 use super::available::Available;
+use super::chunks::Chunks;
 use super::conservation::Conservation;
 use super::delivered::Delivered;
 use super::durable_only::DurableOnly;
@@ -21,6 +23,7 @@ use super::one_digest::OneDigest;
 use super::order::Order;
 use super::origin_rate::OriginRate;
 use super::quota::Quota;
+use super::reference_resolves::ReferenceResolves;
 use super::refusal_true::RefusalTrue;
 use super::refusals_change_nothing::RefusalsChangeNothing;
 use super::relay_unchanged::RelayUnchanged;
@@ -79,6 +82,9 @@ pub const LAWS: &[Entry] = &[
     law!(NoThread, Outcome),
     law!(LinkLocal, Outcome),
     law!(NamespaceOnce, Outcome),
+    law!(ReferenceResolves, Outcome),
+    law!(ArrivalOrder, Outcome),
+    law!(Chunks, Outcome),
     law!(Release, Mechanism),
     law!(Order, Mechanism),
     law!(TwoBatches, Mechanism),
@@ -129,6 +135,10 @@ pub const fn convicted_by(flaw: Flaw) -> (&'static str, Option<&'static str>) {
         Flaw::VolatileWindowForRelayedCopies | Flaw::VolatileWindowForUndeclared => (AtMostOnce::ID, None),
         Flaw::VolatileWindowOutlivesLink => (LinkLocal::ID, None),
         Flaw::NamespaceForgetsAtRestart => (NamespaceOnce::ID, None),
+        Flaw::MissedFrameHeld => (ArrivalOrder::ID, None),
+        Flaw::ReferenceTableLru | Flaw::ReferencesResolvedAtDequeue => (ReferenceResolves::ID, None),
+        Flaw::ChunkEnvelopesAdmitted => (Honest::ID, None),
+        Flaw::TombstonesInsteadOfWindow => (AtMostOnce::ID, None),
     }
 }
 

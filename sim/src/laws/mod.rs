@@ -34,9 +34,11 @@ macro_rules! law_identity {
     };
 }
 
+pub mod arrival_order;
 pub mod at_most_once;
 pub mod available;
 pub mod catalogue;
+pub mod chunks;
 pub mod conservation;
 pub mod delivered;
 pub mod durable_only;
@@ -59,6 +61,7 @@ pub mod per_node;
 pub mod quota;
 pub mod reading;
 pub mod reference_quota;
+pub mod reference_resolves;
 pub mod refusal_true;
 pub mod refusals_change_nothing;
 pub mod relay_unchanged;

@@ -21,6 +21,7 @@ pub mod processor;
 mod quiesce;
 mod receiving;
 mod reconnect;
+mod references;
 mod slots;
 mod survival;
 mod tasks;
