@@ -170,7 +170,8 @@ impl Streams {
             return Admitting { stream, sequence, record: None, state: Admission::NotAsked(refused) };
         }
         let mut record = None;
-        let treatment = self.namespaces.treatment(&stream, transaction.data(), arrival.link, self.config.flaws);
+        let treatment =
+            self.namespaces.treatment(&stream, transaction.data(), arrival.link, self.config.flaws);
         let ticket = self.transact(|tables, staging| {
             let arriving = Arriving {
                 stream: &stream,

@@ -104,8 +104,7 @@ pub fn by_id(id: &str) -> Option<&'static Entry> {
 /// A checker of every law for one run, each with the excuses that its plan licenses.
 #[must_use]
 pub fn build_all(setting: &Setting) -> Vec<Box<dyn Law>> {
-    let excused =
-        |entry: &Entry| Excused::over(DurableOnly::over((entry.build)(setting), setting), setting);
+    let excused = |entry: &Entry| Excused::over(DurableOnly::over((entry.build)(setting), setting), setting);
     LAWS.iter().map(excused).collect()
 }
 

@@ -135,7 +135,15 @@ mod tests {
         for digest in digests {
             let transaction = &transaction(1, 3, 41, *digest);
             let (message, intended_ns, sent_ns) = (Some(message(0)), 0, 0);
-            ledger.event(&Event::Dispatched { message, node, life, transaction, verdict, intended_ns, sent_ns });
+            ledger.event(&Event::Dispatched {
+                message,
+                node,
+                life,
+                transaction,
+                verdict,
+                intended_ns,
+                sent_ns,
+            });
         }
         ledger.finish().len()
     }

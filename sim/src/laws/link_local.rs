@@ -95,12 +95,7 @@ impl Law for LinkLocal {
             _ => return,
         };
         if let Some(saw) = saw {
-            broken.push(Violation {
-                law: Self::ID,
-                at,
-                node: Some(node),
-                saw: format!("{node} {saw}"),
-            });
+            broken.push(Violation { law: Self::ID, at, node: Some(node), saw: format!("{node} {saw}") });
         }
     }
 

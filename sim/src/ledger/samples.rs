@@ -1,8 +1,8 @@
 //! Events and plans for tests: at least one event of every kind, and for every field one that differs in it alone.
 
 use super::doer::Task;
-use super::link_event::LinkEvent;
 use super::event::{Answer, Event, LossCause, Passage, Transaction};
+use super::link_event::LinkEvent;
 use crate::laws::{RecordImage, StoreUse, View};
 use crate::plan::{
     Act, Action, Burst, ClockPlan, Costs, Crypto, Death, DiskLatency, DiskOperation, DiskProfile, Engines,

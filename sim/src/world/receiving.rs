@@ -2,8 +2,8 @@
 //!
 //! Promise: a lane's frames are taken in the order in which the transport had them; each frame in hand is finished once.
 
-use super::references::Kept;
 use super::network::{Delivery, Frame, FrameHandle, LinkGeneration, ReturnPath, SignalKind};
+use super::references::Kept;
 use super::timeline::Due;
 use super::traffic::Direction;
 use super::{Program, World};

@@ -12,10 +12,10 @@ use crate::ledger::event::{Event, LossCause};
 use crate::ledger::link_event::LinkEvent;
 use crate::units::{FrameNumber, MessageId, NodeId};
 use bytes::Bytes;
-use groundhog_engine::flaws::Flaw;
+use groundhog_engine::flaws::{Flaw, Flaws};
 use groundhog_engine::streams::key::Class;
 use groundhog_engine::streams::payload::{LINK_FRAME_MARKER, Payload};
-use groundhog_engine::streams::references::{Answer, FrameError, ReceivedReferences};
+use groundhog_engine::streams::references::{Answer, FrameError, ReceivedReferences, Slot};
 use std::collections::VecDeque;
 
 /// What a receiver keeps of one connection.
@@ -50,6 +50,10 @@ impl World {
         let Ok(decoded) = Payload::decode(payload.clone()) else { return payload };
         let before = table.counters().referenced;
         let frame = table.frame(&decoded, now);
+        if self.flaws.has(Flaw::MissedFrameHeld) {
+            self.traffic.announced.extend([decoded.delegation, decoded.transaction.delegation]);
+        }
+        let Some(table) = self.sent_references(direction, None) else { return frame };
         let references = u8::try_from(table.counters().referenced - before).expect("two at most");
         if references > 0 {
             let event = LinkEvent::Referenced { message: Some(message), to: direction.to, references };
@@ -72,16 +76,12 @@ impl World {
             credited: !duplicate && frame.sent.tag.transfer.is_some(),
             path: frame.return_path(),
         };
-        let holds = self.is_late(Flaw::MissedFrameHeld);
         match self.resolve(&arriving, frame.sent.bytes.clone()) {
             Some(bytes) => {
                 frame.sent.bytes = bytes;
-                if holds {
-                    self.release_held(arriving.node, frame.sent.from);
-                }
                 Some(frame)
             }
-            None if holds => {
+            None if self.is_late(Flaw::MissedFrameHeld) => {
                 self.kept(arriving.node, &arriving.path)?.held.push_back((frame, duplicate));
                 None
             }
@@ -130,11 +130,8 @@ impl World {
     fn kept(&mut self, node: NodeId, path: &ReturnPath) -> Option<&mut Kept> {
         let (received, flaws) = (self.traffic.references?.received as usize, self.flaws);
         let generation = path.generation;
-        let fresh = || Kept {
-            generation,
-            table: ReceivedReferences::new(received, flaws),
-            held: VecDeque::new(),
-        };
+        let fresh =
+            || Kept { generation, table: ReceivedReferences::new(received, flaws), held: VecDeque::new() };
         let tables = &mut self.traffic.receiving[node.index()].references;
         let kept = tables.entry(path.origin_end).or_insert_with(fresh);
         if kept.generation < generation {
@@ -195,6 +192,9 @@ impl World {
         if let Some(table) = self.sent_references(direction, Some(generation)) {
             answers.iter().flatten().for_each(|answer| table.answered(answer, now));
         }
+        if self.is_late(Flaw::MissedFrameHeld) {
+            self.release_held(direction.to, direction.from);
+        }
     }
 
     fn miss(&mut self, arriving: &Arriving) {
@@ -208,29 +208,20 @@ impl World {
         }
     }
 
-    /// A flawed receiver looks again at what it holds, once it may have learned a delegation.
+    /// The delegations that a flawed receiver asked for have come: it delivers what it holds.
     fn release_held(&mut self, node: NodeId, peer: NodeId) {
         let tables = &mut self.traffic.receiving[node.index()].references;
         let held = tables.get_mut(&peer).map(|kept| std::mem::take(&mut kept.held));
-        for (frame, duplicate) in held.into_iter().flatten() {
-            if let Some(frame) = self.resolved_once(frame, duplicate) {
-                self.hand_on(frame, duplicate);
+        for (mut frame, duplicate) in held.into_iter().flatten() {
+            let mut table = ReceivedReferences::new(usize::MAX, Flaws::NONE);
+            let now = self.monotonic_now(node);
+            for delegation in &self.traffic.announced {
+                let slot = Slot::Inline { delegation: *delegation, stamp: now };
+                table.resolve(&slot, now).expect("what comes inline never misses");
             }
-        }
-    }
-
-    fn resolved_once(&mut self, mut frame: Frame, duplicate: bool) -> Option<Frame> {
-        let (node, path) = (frame.sent.to, frame.return_path());
-        let now = self.monotonic_now(node);
-        let kept = self.kept(node, &path)?;
-        match kept.table.receive(frame.sent.bytes.clone(), now).0 {
-            Ok(payload) => {
+            if let Ok(payload) = table.receive(frame.sent.bytes.clone(), now).0 {
                 frame.sent.bytes = payload.encoded().clone();
-                Some(frame)
-            }
-            Err(_) => {
-                self.kept(node, &path)?.held.push_back((frame, duplicate));
-                None
+                self.hand_on(frame, duplicate);
             }
         }
     }

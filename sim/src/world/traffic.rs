@@ -13,10 +13,11 @@ use crate::plan::{FrameName, LinkFault, Plan, ReferencesPlan};
 use crate::units::{ActionId, FaultId, FrameNumber, MessageId, NodeId, SimTime};
 use bytes::Bytes;
 use groundhog_engine::flaws::Flaws;
+use groundhog_engine::identity::delegation::Delegation;
 use groundhog_engine::streams::key::Class;
 use groundhog_engine::streams::lanes::{LanesConfig, Outbound, TransferId};
 use groundhog_engine::streams::references::{Answer as ReferenceAnswer, SentReferences};
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
 use smallvec::{SmallVec, smallvec};
 use std::collections::{BTreeMap, VecDeque};
@@ -76,6 +77,8 @@ pub struct Traffic {
     pub(super) stalled: BTreeMap<(Direction, u8), StalledReceiver>,
     pub(super) flaws: Flaws,
     pub(super) references: Option<ReferencesPlan>,
+    /// Delegations that were sent, known to no receiver but a flawed one.
+    pub(super) announced: IndexSet<Delegation, FxBuildHasher>,
 }
 
 impl Traffic {
@@ -93,6 +96,7 @@ impl Traffic {
             stalled: BTreeMap::new(),
             flaws,
             references: plan.engines.links.references,
+            announced: IndexSet::default(),
         })
     }
 }

@@ -187,12 +187,8 @@ fn submit(
         let witness = world.nodes[node.index()].identity.signer();
         (transaction, passage, stands, gives_up_after, witness, peer_did)
     });
-    let (slot, link) = context.connections.of(
-        &context.streams,
-        (peer, peer_did),
-        (generation, stands),
-        context.flaws,
-    );
+    let (slot, link) =
+        context.connections.of(&context.streams, (peer, peer_did), (generation, stands), context.flaws);
     let arrival = Arrival { introducer: Introducer::Slot(slot), link: link.as_deref(), witness: &witness };
     let trusts_tombstone = put_together && context.flaws.has(Flaw::TombstonesInsteadOfWindow);
     let admission = (!trusts_tombstone).then(|| context.streams.admit(verified, arrival));

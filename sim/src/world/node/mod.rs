@@ -11,8 +11,8 @@ mod namespace;
 mod sender;
 
 use connections::Connections;
-use namespace::Application;
 pub use identity::Identity;
+use namespace::Application;
 
 use super::disk::{Disk, DiskConfig};
 use super::machine::SimMachine;
@@ -173,9 +173,8 @@ async fn declared(
     host: &Host,
     streams: Streams,
 ) -> Result<(Streams, Option<Application>), &'static str> {
-    let (namespace, forgets) = shared.with(|world| {
-        (world.plan.engines.links.namespace, world.flaws.has(Flaw::NamespaceForgetsAtRestart))
-    });
+    let (namespace, forgets) = shared
+        .with(|world| (world.plan.engines.links.namespace, world.flaws.has(Flaw::NamespaceForgetsAtRestart)));
     let Some(namespace) = namespace else { return Ok((streams, None)) };
     let number = if forgets { 1 } else { namespace::next_life(host).await.map_err(|_| "disk")? };
     let opened = Application::declared(namespace.delegates_message_limit)

@@ -102,11 +102,7 @@ pub fn act(context: &LifeContext, message: Option<MessageId>, origin: Did, data:
     let (node, life) = (context.node, context.life);
     context.shared.with(|world| {
         if world.is_alive(node, life) {
-            world.record(&Event::Link {
-                node,
-                life,
-                event: LinkEvent::Acted { message, payload, refused },
-            });
+            world.record(&Event::Link { node, life, event: LinkEvent::Acted { message, payload, refused } });
         }
     });
 }
