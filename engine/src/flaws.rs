@@ -91,6 +91,11 @@ flaws! {
     VolatileWindowForUndeclared "volatile-window-for-undeclared-namespaces" "decision 7" "All application traffic on its origin's own connection is judged by that connection's volatile window.";
     VolatileWindowOutlivesLink "volatile-window-outlives-link" "decision 7" "A peer's next connection is judged by the volatile window of its first one.";
     NamespaceForgetsAtRestart "namespace-forgets-at-restart" "000, Persistence and bounds" "The namespace that delegates its replays begins every life in the same epoch, remembering nothing.";
+    MissedFrameHeld "missed-frame-held" "B-R4" "A frame whose reference misses is held until its delegation comes again, and then delivered late.";
+    ReferenceTableLru "reference-table-lru" "decision 6" "A receiver gives the place of the delegation used longest ago away at once, whatever may still refer to it.";
+    ReferencesResolvedAtDequeue "references-resolved-at-dequeue" "decision 6" "References are resolved when a frame leaves its lane's queue, and not when it arrives.";
+    ChunkEnvelopesAdmitted "chunk-envelopes-admitted" "000, Receiver state machine" "The envelope of a chunk is admitted, and charged, like a transaction of its own.";
+    TombstonesInsteadOfWindow "tombstones-instead-of-window" "B-R37" "What was put together from chunks is dispatched without an admission: its tombstone is trusted.";
 }
 
 /// A set of flaws in an engine's configuration: never global, `Copy`, and of size zero without the feature `flaws`.

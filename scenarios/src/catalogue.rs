@@ -32,7 +32,7 @@ catalogue! {
     "origin-flood" "connection-rotation" "newcomer-after-rotation" "quota-burst" "replay-storm" "two-allocators"
     "sender-table-full"
     "retirement" "bad-records" "operator-clear" "hard-cutover"
-    "link-generations"
+    "link-generations" "reference-misses" "chunked-transfers"
 }
 
 /// A plan that comes with the command.

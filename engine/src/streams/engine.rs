@@ -175,7 +175,8 @@ impl Streams {
             let refused = Some(AdmitError::NotDestination { destination, account });
             return Admitting { stream, sequence, record: None, state: Admission::NotAsked(refused) };
         }
-        if transaction.kind() == MessageKind::Chunk {
+        let is_admitted_itself = self.config.flaws.has(Flaw::ChunkEnvelopesAdmitted);
+        if transaction.kind() == MessageKind::Chunk && !is_admitted_itself {
             let refused = Some(AdmitError::ChunkEnvelope { stream, sequence });
             return Admitting { stream, sequence, record: None, state: Admission::NotAsked(refused) };
         }

@@ -12,8 +12,8 @@ mod replay;
 mod run;
 mod say_checkpoints;
 mod shrink;
-mod store;
 mod size;
+mod store;
 mod sweep;
 
 use crate::exit::Exit;

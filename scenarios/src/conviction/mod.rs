@@ -41,6 +41,10 @@ pub const fn scenario_of(flaw: Flaw) -> &'static str {
         | Flaw::VolatileWindowForUndeclared
         | Flaw::VolatileWindowOutlivesLink
         | Flaw::NamespaceForgetsAtRestart => "link-generations",
+        Flaw::MissedFrameHeld | Flaw::ReferenceTableLru | Flaw::ReferencesResolvedAtDequeue => {
+            "reference-misses"
+        }
+        Flaw::ChunkEnvelopesAdmitted | Flaw::TombstonesInsteadOfWindow => "chunked-transfers",
         _ => "crash-mid-batch",
     }
 }

@@ -2,10 +2,12 @@
 //!
 //! Promise: `list` and `explain` read this table and nothing else; every flaw has an outcome law.
 
+use super::arrival_order::ArrivalOrder;
 use super::at_most_once::AtMostOnce;
 use super::available::Available;
 use super::bad_records::BadRecords;
 use super::bad_records_told::BadRecordsTold;
+use super::chunks::Chunks;
 use super::conservation::Conservation;
 use super::delivered::Delivered;
 use super::durable_only::DurableOnly;
@@ -23,6 +25,7 @@ use super::one_digest::OneDigest;
 use super::order::Order;
 use super::origin_rate::OriginRate;
 use super::quota::Quota;
+use super::reference_resolves::ReferenceResolves;
 use super::refusal_ends::RefusalEnds;
 use super::refusal_true::RefusalTrue;
 use super::refusals_change_nothing::RefusalsChangeNothing;
@@ -86,6 +89,9 @@ pub const LAWS: &[Entry] = &[
     law!(NoThread, Outcome),
     law!(LinkLocal, Outcome),
     law!(NamespaceOnce, Outcome),
+    law!(ReferenceResolves, Outcome),
+    law!(ArrivalOrder, Outcome),
+    law!(Chunks, Outcome),
     law!(Release, Mechanism),
     law!(Order, Mechanism),
     law!(TwoBatches, Mechanism),
@@ -152,6 +158,10 @@ pub const fn convicted_by(flaw: Flaw) -> (&'static str, Option<&'static str>) {
         Flaw::VolatileWindowForRelayedCopies | Flaw::VolatileWindowForUndeclared => (AtMostOnce::ID, None),
         Flaw::VolatileWindowOutlivesLink => (LinkLocal::ID, None),
         Flaw::NamespaceForgetsAtRestart => (NamespaceOnce::ID, None),
+        Flaw::MissedFrameHeld => (ArrivalOrder::ID, None),
+        Flaw::ReferenceTableLru | Flaw::ReferencesResolvedAtDequeue => (ReferenceResolves::ID, None),
+        Flaw::ChunkEnvelopesAdmitted => (Honest::ID, None),
+        Flaw::TombstonesInsteadOfWindow => (AtMostOnce::ID, None),
     }
 }
 

@@ -85,3 +85,33 @@ impl Law for DurableOnly {
         self.law.end(at, view, broken);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::laws::at_most_once::AtMostOnce;
+    use crate::laws::fake::{HONEST, Ledger, transaction};
+    use crate::ledger::event::Passage;
+    use crate::plan::NamespacePlan;
+    use groundhog_engine::streams::window::VerdictKind;
+
+    /// What a law of the durable window sees of two dispatches by way of these connections.
+    fn seen(links: [Option<u32>; 2]) -> usize {
+        let mut plan = Ledger::plan();
+        plan.engines.links.namespace = Some(NamespacePlan { delegates_message_limit: false });
+        let setting = Ledger::setting_of(plan);
+        let law = DurableOnly::over(Box::new(AtMostOnce::new(&setting)), &setting);
+        let mut ledger = Ledger::over(law);
+        for link in links {
+            let sent = transaction(1, 3, 41, 7);
+            ledger.admitted(3, &sent, Passage { link, ..HONEST }, VerdictKind::First);
+            ledger.dispatched(3, &sent);
+        }
+        ledger.finish().len()
+    }
+
+    #[test]
+    fn a_law_of_the_durable_window_sees_only_what_that_judged() {
+        assert_eq!((seen([None, None]), seen([Some(1), None]), seen([Some(1), Some(1)])), (1, 0, 0));
+    }
+}

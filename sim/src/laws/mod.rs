@@ -34,11 +34,13 @@ macro_rules! law_identity {
     };
 }
 
+pub mod arrival_order;
 pub mod at_most_once;
 pub mod available;
 pub mod bad_records;
 pub mod bad_records_told;
 pub mod catalogue;
+pub mod chunks;
 pub mod conservation;
 pub mod delivered;
 pub mod durable_only;
@@ -61,6 +63,7 @@ pub mod per_node;
 pub mod quota;
 pub mod reading;
 pub mod reference_quota;
+pub mod reference_resolves;
 pub mod reference_slots;
 pub mod refusal_ends;
 pub mod refusal_true;

@@ -17,6 +17,7 @@ use crate::units::{FaultId, NodeId, SimTime};
 use groundhog_engine::host::observe::EngineEvent;
 use groundhog_engine::streams::TableUse;
 use groundhog_engine::streams::key::Class;
+use groundhog_engine::streams::lanes::RECEIVE_CREDIT_FRAMES;
 use groundhog_engine::streams::window::VerdictKind;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
@@ -76,6 +77,7 @@ pub struct Collector {
     end: SimTime,
     store_budget_bytes: u64,
     store_records_bound: u64,
+    lane_frames_bound: u64,
     slice_ns: u64,
     slices: Vec<Slice>,
     latencies: Vec<Latency>,
@@ -113,6 +115,11 @@ impl Collector {
             end,
             store_budget_bytes: plan.engines.store_budget_bytes,
             store_records_bound: 2 * u64::from(plan.engines.stream_capacity),
+            // A transfer of many frames is bounded by the receive credit of its lane.
+            lane_frames_bound: match plan.engines.links.chunks {
+                None => LANE_WINDOW,
+                Some(_) => RECEIVE_CREDIT_FRAMES.into(),
+            },
             slice_ns: slice_ns(end),
             slices: Vec::new(),
             latencies: Class::ALL
@@ -195,7 +202,7 @@ impl Collector {
             bound("store bytes at the fullest node", self.store_bytes, self.store_budget_bytes),
             bound("store records at the fullest node", self.store_records, self.store_records_bound),
             bound("batches in hand at one node", u64::from(self.most_batches), MOST_BATCHES),
-            bound("frames of one lane in flight", u64::from(lanes.most_in_flight()), LANE_WINDOW),
+            bound("frames of one lane in flight", u64::from(lanes.most_in_flight()), self.lane_frames_bound),
         ];
         bounds.extend(self.usage.bounds());
         let spans = std::mem::take(&mut self.spans);

@@ -64,3 +64,57 @@ pub(super) fn check_burst(
         "it sends payloads of a namespace, whose admissions no caller gives up".to_owned()
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Act, Crypto, LinksPlan, NamespacePlan, yardstick};
+    use groundhog_engine::streams::key::Class;
+
+    /// What is wrong with a plan that says this of its connections and of one burst.
+    fn wrong(links: LinksPlan, class: Class, bytes: u32, envelopes: u32) -> Option<String> {
+        let mut plan = yardstick::admissions(9, 1, Crypto::KeyedHash);
+        plan.engines.links = links;
+        for action in &mut plan.actions {
+            if let Act::Send(burst) = &mut action.act {
+                (burst.class, burst.bytes, burst.envelopes) = (class, bytes, envelopes);
+            }
+        }
+        plan.check().err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_plan_that_its_connections_cannot_carry_says_why() {
+        let chunks = |chunk_bytes| {
+            let (pending_messages, cost_bytes, peer_cost_bytes, tombstones) = (1, 1 << 20, 1 << 20, 1);
+            let chunks =
+                ChunksPlan { chunk_bytes, pending_messages, cost_bytes, peer_cost_bytes, tombstones };
+            LinksPlan { chunks: Some(chunks), ..LinksPlan::default() }
+        };
+        let namespace = Some(NamespacePlan { delegates_message_limit: true });
+        let declared = LinksPlan { namespace, ..LinksPlan::default() };
+        let references = Some(ReferencesPlan { sent: 0, received: 1 });
+        let (application, plain) = (Class::Application, LinksPlan::default());
+        assert_eq!(wrong(plain, application, 64, 0), None);
+        assert_eq!(wrong(declared, application, 64, 2), None);
+        assert_eq!(wrong(chunks(1_024), application, 100_000, 0), None);
+        for (links, class, bytes, envelopes, says) in [
+            (plain, application, 100_000, 0, "a frame takes at most"),
+            (chunks(1_024), application, 60_000_000, 0, "a message cut into pieces takes at most"),
+            (chunks(1), application, 64, 0, "1 bytes a piece"),
+            (LinksPlan { references, ..plain }, application, 64, 0, "0 delegations"),
+            (plain, application, 64, 1, "declares none"),
+            (declared, Class::Control, 64, 1, "are of class application"),
+        ] {
+            let saw = wrong(links, class, bytes, envelopes).expect("it cannot be");
+            assert!(saw.contains(says), "{saw}");
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_is_not_written() {
+        let plan = yardstick::admissions(9, 1, Crypto::KeyedHash);
+        let text = plan.to_json();
+        assert!(!text.contains("\"links\": {") && !text.contains("envelopes"), "{text}");
+    }
+}

@@ -94,8 +94,8 @@ impl World {
             Due::Disk(key) => self.complete_disk(key),
             Due::Timer(key) => self.complete_timer(key),
             Due::Deliver { frame, .. } => self.deliver(frame),
-            Due::FrameGivenUp { direction, generation, transfer } => {
-                self.frame_given_up(direction, generation, transfer);
+            Due::FrameGivenUp { direction, generation, transfer, ends } => {
+                self.frame_given_up(direction, generation, transfer, ends);
             }
             Due::Signal(key) => self.signal_arrives(key),
             Due::Act { index, ordinal } => self.act(index, ordinal),

@@ -23,6 +23,7 @@ mod put_back;
 mod quiesce;
 mod receiving;
 mod reconnect;
+mod references;
 mod signalling;
 mod slots;
 mod store_acts;

@@ -3,6 +3,7 @@
 //! Promise: a lane's frames are taken in the order in which the transport had them; each frame in hand is finished once.
 
 use super::network::{Delivery, Frame, FrameHandle, LinkGeneration, ReturnPath, SignalKind};
+use super::references::Kept;
 use super::timeline::Due;
 use super::traffic::Direction;
 use super::{Program, World};
@@ -13,7 +14,7 @@ use bytes::Bytes;
 use groundhog_engine::streams::key::Class;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::task::Waker;
 
 /// A frame that the receiver's transport has and a receiving task is to take.
@@ -33,12 +34,14 @@ pub struct Inbound {
     pub(super) intended: SimTime,
     pub(super) sent: SimTime,
     pub(super) class: Class,
+    /// Which piece of its message it carries, where that was cut.
+    pub(super) piece: Option<u32>,
     /// The way back over its connection; `None` for what came over none.
-    path: Option<ReturnPath>,
+    pub(super) path: Option<ReturnPath>,
     /// The adversary's act that sent it, if one did.
     pub(super) replay: Option<ActionId>,
     /// Whether the sender's lane waits for its credit.
-    credited: bool,
+    pub(super) credited: bool,
 }
 
 impl Inbound {
@@ -82,6 +85,8 @@ pub(super) struct Receiving {
     pub(super) lanes: IndexMap<(NodeId, Class), LaneQueue, FxBuildHasher>,
     pub(super) opened: VecDeque<(NodeId, Class)>,
     pub(super) waker: Option<Waker>,
+    /// What this life keeps of each peer's newest connection.
+    pub(super) references: BTreeMap<NodeId, Kept>,
 }
 
 /// A receiver that hands nothing on.
@@ -103,11 +108,13 @@ impl World {
                 }
                 let (number, message) = (frame.number, frame.sent.message);
                 self.record(&Event::FrameDelivered { frame: number, message, to, duplicate });
-                if let (false, Some(transfer)) = (duplicate, frame.sent.tag.transfer) {
+                if let (false, Some(transfer)) = (duplicate, frame.sent.tag.ended_transfer()) {
                     let path = frame.return_path();
                     self.signal(SignalKind::DeliveryNotice, &path, Some(transfer), transfer.class);
                 }
-                if self.program == Program::Engines {
+                if self.program == Program::Engines
+                    && let Some(frame) = self.resolved(frame, duplicate)
+                {
                     self.hand_on(frame, duplicate);
                 }
             }
@@ -120,13 +127,13 @@ impl World {
                 let sent = frame.sent;
                 self.record(&Event::FrameLost { frame: frame.number, message: sent.message, cause });
                 let direction = Direction { from: sent.from, to: sent.to };
-                self.schedule_give_up(given_up_at, direction, sent.generation, sent.tag.transfer);
+                self.schedule_give_up(given_up_at, direction, sent.generation, &sent.tag);
             }
         }
     }
 
     /// Hands a frame on to its lane, unless the receiver of its channel is stalled.
-    fn hand_on(&mut self, frame: Frame, duplicate: bool) {
+    pub(super) fn hand_on(&mut self, frame: Frame, duplicate: bool) {
         let direction = Direction { from: frame.sent.from, to: frame.sent.to };
         match self.traffic.stalled.get_mut(&(direction, frame.sent.channel)) {
             Some(receiver) => receiver.held.push_back((frame, duplicate)),
@@ -179,6 +186,7 @@ impl World {
             intended: sent.tag.intended,
             sent: sent.tag.sent,
             class,
+            piece: sent.tag.piece,
             path: Some(path),
             replay: sent.replay,
             credited: !duplicate && sent.tag.transfer.is_some(),
@@ -233,10 +241,15 @@ impl World {
         if !self.is_alive(node, life) {
             return None;
         }
-        let lane = self.traffic.receiving[node.index()].lanes.get_mut(&(peer, class))?;
-        let Some(inbound) = lane.frames.pop_front() else {
-            lane.waker = Some(waker.clone());
-            return None;
+        let inbound = loop {
+            let lane = self.traffic.receiving[node.index()].lanes.get_mut(&(peer, class))?;
+            let Some(inbound) = lane.frames.pop_front() else {
+                lane.waker = Some(waker.clone());
+                return None;
+            };
+            if let Some(inbound) = self.resolved_late(inbound) {
+                break inbound;
+            }
         };
         if !inbound.duplicate {
             self.node(node).frames_in_hand.insert(inbound.frame, inbound.message);

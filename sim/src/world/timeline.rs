@@ -33,6 +33,8 @@ pub enum Due {
         generation: LinkGeneration,
         /// The outbound scheduler's transfer.
         transfer: TransferId,
+        /// Whether the frame was its last.
+        ends: bool,
     },
     /// A credit or a delivery notice reaches the sender.
     Signal(SlotKey),

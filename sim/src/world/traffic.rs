@@ -10,14 +10,17 @@ use super::reconnect::ConnectionChange;
 use super::slots::{SlotKey, Slots};
 use super::timeline::Due;
 use crate::ledger::event::{Event, LossCause};
-use crate::plan::{FrameName, LinkFault, Plan};
+use crate::plan::{FrameName, LinkFault, Plan, ReferencesPlan};
 use crate::units::{ActionId, FaultId, FrameNumber, MessageId, NodeId, SimTime};
 use bytes::Bytes;
 use groundhog_engine::flaws::Flaws;
+use groundhog_engine::identity::delegation::Delegation;
 use groundhog_engine::streams::key::Class;
 use groundhog_engine::streams::lanes::{LanesConfig, Outbound, TransferId};
-use indexmap::IndexMap;
+use groundhog_engine::streams::references::{Answer as ReferenceAnswer, SentReferences};
+use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
+use smallvec::{SmallVec, smallvec};
 use std::collections::{BTreeMap, VecDeque};
 
 /// Frames that may wait in one lane of one connection before a message is refused as lane-full.
@@ -42,6 +45,7 @@ struct Queued {
     bytes: Bytes,
     intended: SimTime,
     in_order: bool,
+    piece: Option<u32>,
 }
 
 /// The sending side of one connection.
@@ -51,6 +55,8 @@ struct Sending {
     outbound: Outbound<Queued>,
     /// What waits in each lane, in order: told as lost when the connection closes.
     waiting: [VecDeque<(Option<MessageId>, u32)>; 4],
+    /// What this side may refer to; `None` where every frame carries its delegations.
+    references: Option<SentReferences>,
 }
 
 /// A signal on its way back to a sender.
@@ -59,6 +65,8 @@ struct Returning {
     signal: super::network::Signal,
     transfer: Option<TransferId>,
     class: Class,
+    /// What the receiver says to the delegations of a frame.
+    answers: [Option<ReferenceAnswer>; 2],
 }
 
 /// All traffic.
@@ -73,6 +81,9 @@ pub struct Traffic {
     /// What happened to each node's connections, until its life takes it in.
     pub(super) changes: Vec<Vec<ConnectionChange>>,
     pub(super) flaws: Flaws,
+    pub(super) references: Option<ReferencesPlan>,
+    /// Delegations that were sent, known to no receiver but a flawed one.
+    pub(super) announced: IndexSet<Delegation, FxBuildHasher>,
 }
 
 impl Traffic {
@@ -90,6 +101,8 @@ impl Traffic {
             stalled: BTreeMap::new(),
             changes: vec![Vec::new(); plan.nodes.len()],
             flaws,
+            references: plan.engines.links.references,
+            announced: IndexSet::default(),
         })
     }
 }
@@ -112,8 +125,12 @@ impl World {
                 queue_max_frames: LANE_QUEUE_MAX_FRAMES,
                 flaws: traffic.flaws,
             };
-            let outbound = Outbound::new(config);
-            let sending = Sending { generation, outbound, waiting: Default::default() };
+            let sending = Sending {
+                generation,
+                outbound: Outbound::new(config),
+                waiting: Default::default(),
+                references: traffic.references.map(|plan| SentReferences::new(plan.sent as usize)),
+            };
             traffic.sending.insert(direction, sending);
             let change = ConnectionChange { peer: direction.to, generation, admitted: true };
             traffic.changes[direction.from.index()].push(change);
@@ -123,8 +140,13 @@ impl World {
     /// The lanes of one direction end: what waits in them is told as lost.
     pub(super) fn close_lanes(&mut self, direction: Direction, cause: LossCause) {
         let Some(sending) = self.traffic.sending.swap_remove(&direction) else { return };
-        for (message, copy) in sending.waiting.into_iter().flatten() {
-            self.not_sent(message, copy, direction.from, cause);
+        let mut last = None;
+        for waiting in sending.waiting.into_iter().flatten() {
+            // The pieces of a message wait one after another.
+            if last.replace(waiting) != Some(waiting) {
+                let (message, copy) = waiting;
+                self.not_sent(message, copy, direction.from, cause);
+            }
         }
     }
 
@@ -139,15 +161,22 @@ impl World {
             sequence: signed.transaction.sequence.0,
             copy,
         };
-        let queued = Queued {
-            message: Some(message),
-            replay: None,
-            name,
-            bytes: signed.payload.clone(),
-            intended: signed.intended,
-            in_order: copy == 0 && via.is_none(),
-        };
-        self.push(Direction { from, to: via.unwrap_or(to) }, queued);
+        let (intended, in_order) = (signed.intended, copy == 0 && via.is_none());
+        let is_cut = signed.frames.len() > 1;
+        let frames = signed.frames.iter().zip(0_u32..).map(|(bytes, position)| {
+            let piece = is_cut.then_some(position);
+            Queued {
+                message: Some(message),
+                replay: None,
+                name,
+                bytes: bytes.clone(),
+                intended,
+                in_order,
+                piece,
+            }
+        });
+        let frames = frames.collect();
+        self.push(Direction { from, to: via.unwrap_or(to) }, frames);
     }
 
     /// A relay sends on what it has verified and signed as its hop.
@@ -159,17 +188,20 @@ impl World {
             bytes: payload,
             intended: inbound.intended,
             in_order: false,
+            piece: inbound.piece,
         };
-        self.push(Direction { from: relay, to: inbound.destination }, queued);
+        self.push(Direction { from: relay, to: inbound.destination }, smallvec![queued]);
     }
 
-    fn push(&mut self, direction: Direction, queued: Queued) {
-        let (message, copy, class) = (queued.message, queued.name.copy, queued.name.class);
+    /// Puts a message into its lane, in one frame or more.
+    fn push(&mut self, direction: Direction, frames: SmallVec<[Queued; 1]>) {
+        let (message, copy, class) = (frames[0].message, frames[0].name.copy, frames[0].name.class);
+        let count = frames.len();
         let cause = match self.traffic.sending.get_mut(&direction) {
             None => Some(LossCause::Partition),
-            Some(sending) => match sending.outbound.push(class, [queued]) {
+            Some(sending) => match sending.outbound.push(class, frames) {
                 Ok(_) => {
-                    sending.waiting[class.index()].push_back((message, copy));
+                    sending.waiting[class.index()].extend(std::iter::repeat_n((message, copy), count));
                     None
                 }
                 Err(_) => Some(LossCause::LaneFull),
@@ -195,17 +227,19 @@ impl World {
             let Some(sending) = self.traffic.sending.get_mut(&direction) else { return };
             let Some(out) = sending.outbound.next_frame() else { return };
             sending.waiting[out.transfer.class.index()].pop_front();
-            let Queued { message, replay, name, bytes, intended, in_order } = out.frame;
+            let Queued { message, replay, name, bytes, intended, in_order, piece } = out.frame;
+            let (ends, generation) = (out.is_last, sending.generation);
+            let bytes = self.framed(direction, message, bytes);
             let outgoing = Outgoing {
                 from: direction.from,
                 to: direction.to,
                 class: name.class,
                 channel: out.channel,
-                generation: sending.generation,
+                generation,
                 message,
                 name,
                 replay,
-                tag: Tag { transfer: Some(out.transfer), intended, sent: now, in_order },
+                tag: Tag { transfer: Some(out.transfer), intended, sent: now, in_order, piece, ends },
                 bytes,
             };
             self.send(outgoing);
@@ -222,7 +256,7 @@ impl World {
         let now = self.now();
         let Outgoing { from, to, class, channel, message, name, replay, .. } = outgoing;
         let direction = Direction { from, to };
-        let (transfer, generation) = (outgoing.tag.transfer, outgoing.generation);
+        let (tag, generation) = (outgoing.tag, outgoing.generation);
         let bytes = u32::try_from(outgoing.bytes.len()).expect("a frame is below 4 GiB");
         self.workload.recorder.see(&name, class, &outgoing.bytes);
         let sent = self.traffic.network.send(now, outgoing);
@@ -241,7 +275,7 @@ impl World {
         self.record(&Event::FrameSent { frame, message, copy, from, to, class, channel, bytes });
         if let Some((cause, given_up_at)) = lost {
             self.record(&Event::FrameLost { frame, message, cause });
-            self.schedule_give_up(given_up_at, direction, generation, transfer);
+            self.schedule_give_up(given_up_at, direction, generation, &tag);
         }
     }
 
@@ -251,10 +285,10 @@ impl World {
         at: SimTime,
         direction: Direction,
         generation: LinkGeneration,
-        transfer: Option<TransferId>,
+        tag: &Tag,
     ) {
-        if let Some(transfer) = transfer {
-            self.timeline.at(at, Due::FrameGivenUp { direction, generation, transfer });
+        if let Some(transfer) = tag.transfer {
+            self.timeline.at(at, Due::FrameGivenUp { direction, generation, transfer, ends: tag.ends });
         }
     }
 
@@ -264,8 +298,9 @@ impl World {
         direction: Direction,
         generation: LinkGeneration,
         transfer: TransferId,
+        ends: bool,
     ) {
-        self.lane_moves(direction, generation, Some(transfer), Some(transfer.class));
+        self.lane_moves(direction, generation, Some(transfer).filter(|_| ends), Some(transfer.class));
     }
 
     pub(super) fn signal(
@@ -275,11 +310,32 @@ impl World {
         transfer: Option<TransferId>,
         class: Class,
     ) {
+        self.signal_with(kind, path, (transfer, class), [None; 2]);
+    }
+
+    pub(super) fn signal_with(
+        &mut self,
+        kind: SignalKind,
+        path: &ReturnPath,
+        (transfer, class): (Option<TransferId>, Class),
+        answers: [Option<ReferenceAnswer>; 2],
+    ) {
         let now = self.now();
         if let Some((signal, at)) = self.traffic.network.signal(now, kind, path) {
-            let key = self.traffic.returning.open(Returning { signal, transfer, class });
+            let key = self.traffic.returning.open(Returning { signal, transfer, class, answers });
             self.timeline.at(at, Due::Signal(key));
         }
+    }
+
+    /// The sending side's references of a connection, if it stands.
+    pub(super) fn sent_references(
+        &mut self,
+        direction: Direction,
+        generation: Option<LinkGeneration>,
+    ) -> Option<&mut SentReferences> {
+        let sending = self.traffic.sending.get_mut(&direction)?;
+        let same = generation.is_none_or(|generation| generation == sending.generation);
+        sending.references.as_mut().filter(|_| same)
     }
 
     /// A signal is due at its sender.
@@ -295,6 +351,10 @@ impl World {
                 self.traffic.returning.free(key);
                 let path = returning.signal.path;
                 let direction = Direction { from: path.origin_end, to: path.receiving_end };
+                if returning.signal.kind == SignalKind::ReferenceAnswer {
+                    self.told(direction, path.generation, returning.answers);
+                    return;
+                }
                 let credit = returning.transfer.is_none().then_some(returning.class);
                 self.lane_moves(direction, path.generation, returning.transfer, credit);
             }
@@ -352,7 +412,7 @@ impl World {
             message: None,
             name: *name,
             replay: Some(act),
-            tag: Tag { transfer: None, intended: now, sent: now, in_order: false },
+            tag: Tag { transfer: None, intended: now, sent: now, in_order: false, piece: None, ends: true },
             bytes,
         });
     }

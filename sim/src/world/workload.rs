@@ -13,6 +13,7 @@ use bytes::Bytes;
 use groundhog_engine::streams::key::Class;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::task::Waker;
 
@@ -38,7 +39,8 @@ pub struct SignedMessage {
     pub(super) to: NodeId,
     pub(super) via: Option<NodeId>,
     pub(super) transaction: Transaction,
-    pub(super) payload: Bytes,
+    /// What travels: the payload, or the envelopes of its pieces, in order.
+    pub(super) frames: SmallVec<[Bytes; 1]>,
     pub(super) intended: SimTime,
     /// Whether a frame of it has left its origin.
     pub(super) exposed: bool,

@@ -1,6 +1,7 @@
 //! What a receiver keeps.
 
 use super::{Answer, DelegationDigest, RECEIVED_MAX, RETENTION_NS, Slot};
+use crate::flaws::{Flaw, Flaws};
 use crate::identity::delegation::Delegation;
 use crate::units::MonotonicNs;
 use indexmap::IndexMap;
@@ -39,6 +40,7 @@ pub struct ReceiverCounters {
 #[derive(Debug)]
 pub struct ReceivedReferences {
     table: IndexMap<DelegationDigest, Received, FxBuildHasher>,
+    capacity: usize,
     retention_ns: u64,
     counters: ReceiverCounters,
 }
@@ -50,9 +52,17 @@ impl Default for ReceivedReferences {
 }
 
 impl ReceivedReferences {
+    /// A receiver that keeps so many delegations at most.
+    #[must_use]
+    pub fn new(capacity: usize, flaws: Flaws) -> Self {
+        let retention_ns = if flaws.has(Flaw::ReferenceTableLru) { 0 } else { RETENTION_NS };
+        Self { capacity, ..Self::with_retention(retention_ns) }
+    }
+
     /// A receiver that gives a place away so long after its last use.
     pub(super) fn with_retention(retention_ns: u64) -> Self {
-        Self { table: IndexMap::default(), retention_ns, counters: ReceiverCounters::default() }
+        let (table, counters) = Default::default();
+        Self { table, capacity: RECEIVED_MAX, retention_ns, counters }
     }
 
     /// The delegation that a slot of a frame stands for, when the frame arrives at `now`; and for an inline one what the
@@ -90,7 +100,7 @@ impl ReceivedReferences {
             received.last_use = received.last_use.max(now);
             return true;
         }
-        if self.table.len() == RECEIVED_MAX && !self.evict(now) {
+        if self.table.len() == self.capacity && !self.evict(now) {
             self.counters.disclaimed += 1;
             return false;
         }

@@ -25,15 +25,28 @@ pub struct SenderCounters {
     pub disclaimed: u64,
 }
 
-/// The sender's side of one direction of one connection. Of more than [`SENT_MAX`] delegations the one sent longest ago is
-/// forgotten, and travels inline when it is sent again.
-#[derive(Debug, Default)]
+/// The sender's side of one direction of one connection. Of more delegations than it has places for the one sent longest
+/// ago is forgotten, and travels inline when it is sent again.
+#[derive(Debug)]
 pub struct SentReferences {
     table: IndexMap<Delegation, Sent, FxBuildHasher>,
+    capacity: usize,
     counters: SenderCounters,
 }
 
+impl Default for SentReferences {
+    fn default() -> Self {
+        Self::new(SENT_MAX)
+    }
+}
+
 impl SentReferences {
+    /// A sender that refers to so many delegations at most.
+    #[must_use]
+    pub fn new(capacity: usize) -> Self {
+        Self { table: IndexMap::default(), capacity, counters: SenderCounters::default() }
+    }
+
     /// What to put where `delegation` belongs in a frame that is sent at `now`.
     pub fn slot(&mut self, delegation: &Delegation, now: MonotonicNs) -> Slot {
         let sent = match self.table.get_mut(delegation) {
@@ -51,7 +64,7 @@ impl SentReferences {
     }
 
     fn begin(&mut self, delegation: &Delegation, now: MonotonicNs) -> &mut Sent {
-        if self.table.len() == SENT_MAX {
+        if self.table.len() == self.capacity {
             let oldest =
                 self.table.values().enumerate().min_by_key(|(_, sent)| (sent.last_sent, sent.digest));
             let (oldest, _) = oldest.expect("a full table holds something");

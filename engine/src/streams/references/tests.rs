@@ -295,3 +295,14 @@ fn a_frame_that_was_held_and_released_late_would_be_stale() {
     }
     assert_eq!(window.observe(held, &[1; 32]).0.kind().id(), "stale");
 }
+
+#[test]
+fn tables_have_as_many_places_as_they_were_given_and_a_full_one_disclaims() {
+    use crate::flaws::Flaws;
+    let (mut sender, mut receiver) = (SentReferences::new(2), ReceivedReferences::new(1, Flaws::NONE));
+    let known = |answer: Option<Answer>| matches!(answer, Some(Answer::Known { .. }));
+    assert!(known(agree(&mut sender, &mut receiver, 1, 1)));
+    assert!(!known(agree(&mut sender, &mut receiver, 2, 2)));
+    assert!(!known(agree(&mut sender, &mut receiver, 3, 3)));
+    assert_eq!((sender.len(), receiver.len()), (2, 1));
+}

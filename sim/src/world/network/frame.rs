@@ -25,6 +25,18 @@ pub struct Tag {
     pub sent: SimTime,
     /// Whether it leaves its origin in signing order, as the original copy, straight for its destination.
     pub in_order: bool,
+    /// Which piece of its message it carries, where that was cut.
+    pub piece: Option<u32>,
+    /// Whether its transfer is wholly sent with it.
+    pub ends: bool,
+}
+
+impl Tag {
+    /// The transfer that the receiver has once it has this frame.
+    #[must_use]
+    pub fn ended_transfer(&self) -> Option<TransferId> {
+        self.transfer.filter(|_| self.ends)
+    }
 }
 
 /// What a sender hands to a channel.

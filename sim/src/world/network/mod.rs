@@ -313,6 +313,7 @@ fn identity(draws: Draws, outgoing: &Outgoing) -> Identity {
         | u64::from(name.origin.0) << 16
         | u64::from(name.destination.0);
     let copy = u64::from(name.copy) << 8 | name.class as u64;
-    let replay = outgoing.replay.map_or(0, |act| 1 + u64::from(act.0));
+    let piece = outgoing.tag.piece.map_or(0, |piece| 1 + u64::from(piece)) << 34;
+    let replay = piece | outgoing.replay.map_or(0, |act| 1 + u64::from(act.0));
     draws.identity([ends, copy, name.sequence, replay])
 }

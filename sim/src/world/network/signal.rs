@@ -20,6 +20,8 @@ pub enum SignalKind {
     Credit,
     /// The receiver's transport has the frame: the lane's window slides.
     DeliveryNotice,
+    /// What the receiver says to the delegations that a frame carried inline.
+    ReferenceAnswer,
 }
 
 /// One signal on its way.
@@ -84,7 +86,7 @@ impl Network {
 fn passes_at(link: &Link, signal: &Signal, delay_ns: u64) -> SimTime {
     let purpose = match signal.kind {
         SignalKind::Credit => Purpose::CreditLatency,
-        SignalKind::DeliveryNotice => Purpose::NoticeLatency,
+        SignalKind::DeliveryNotice | SignalKind::ReferenceAnswer => Purpose::NoticeLatency,
     };
     let jitter = signal.path.identity.draw(purpose).below(link.jitter_ns().saturating_add(1));
     signal.sent_at.plus_ns(link.latency_ns()).plus_ns(jitter).plus_ns(delay_ns)

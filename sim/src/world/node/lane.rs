@@ -4,7 +4,7 @@
 //! goes back only when a frame is handled or refused.
 
 use super::connections::Slotted;
-use super::{LifeContext, namespace};
+use super::{LifeContext, chunks, namespace};
 use crate::ledger::event::{Answer, Event, Passage, Transaction as Named};
 use crate::ledger::link_event::LinkEvent;
 use crate::units::NodeId;
@@ -14,6 +14,7 @@ use crate::world::workload::every;
 use bytes::Bytes;
 use futures_util::future::{Either, select};
 use groundhog_engine::commit::CommitError;
+use groundhog_engine::flaws::Flaw;
 use groundhog_engine::host::Work;
 use groundhog_engine::host::observe::RecordName;
 use groundhog_engine::store::name::record_name;
@@ -35,7 +36,8 @@ struct Waiting {
     transaction: Named,
     passage: Passage,
     record: RecordName,
-    admission: Admitting,
+    /// `None` where a flawed node dispatches without one.
+    admission: Option<Admitting>,
     gives_up_after: Option<Duration>,
     /// What the namespace is to act on, where it is one of its payloads.
     payload: Option<Bytes>,
@@ -69,11 +71,45 @@ async fn admit(context: &LifeContext, peer: NodeId, class: Class, queue: &Queue)
         };
         match verify(context, payload).await {
             Ok(verified) if verified.transaction().destination == context.did => {
-                let waiting = submit(context, peer, inbound, &verified);
-                queue.lock().expect("one task alone uses this lock").push_back(waiting);
+                if let Some(waiting) = take(context, peer, inbound, verified).await {
+                    queue.lock().expect("one task alone uses this lock").push_back(waiting);
+                }
             }
             Ok(verified) => relay(context, inbound, verified).await,
             Err(error) => unverified(context, &inbound, error.id()),
+        }
+    }
+}
+
+/// Admits a transaction, or takes its piece of one; what was put together is admitted in its place.
+async fn take(
+    context: &LifeContext,
+    peer: NodeId,
+    inbound: Box<Inbound>,
+    verified: Verified,
+) -> Option<Box<Waiting>> {
+    if !chunks::is_envelope(&verified) {
+        return Some(submit(context, peer, inbound, &verified, false));
+    }
+    let peer_did = context.shared.with(|world| world.nodes[peer.index()].identity.did());
+    if context.flaws.has(Flaw::ChunkEnvelopesAdmitted) {
+        let witness = context.shared.with(|world| world.nodes[context.node.index()].identity.signer());
+        let arrival = Arrival { introducer: Introducer::Inbox, link: None, witness: &witness };
+        // Nobody waits for it: its admission stands.
+        drop(context.streams.admit(&verified, arrival));
+    }
+    let payload = chunks::take(context, peer_did, &inbound, &verified)?;
+    match verify(context, payload).await {
+        Ok(whole) if whole.transaction().destination == context.did => {
+            Some(submit(context, peer, inbound, &whole, true))
+        }
+        Ok(_) => {
+            unverified(context, &inbound, "other-destination");
+            None
+        }
+        Err(error) => {
+            unverified(context, &inbound, error.id());
+            None
         }
     }
 }
@@ -91,14 +127,14 @@ async fn verify(context: &LifeContext, payload: Payload) -> Result<Verified, Ver
     verified
 }
 
-fn add(work: &mut Work, more: Work) {
+pub(super) fn add(work: &mut Work, more: Work) {
     work.signatures += more.signatures;
     work.verifications += more.verifications;
     work.hashed_bytes += more.hashed_bytes;
     work.coded_bytes += more.coded_bytes;
 }
 
-fn unverified(context: &LifeContext, inbound: &Inbound, reason: &'static str) {
+pub(super) fn unverified(context: &LifeContext, inbound: &Inbound, reason: &'static str) {
     let (node, life) = (context.node, context.life);
     context.shared.with(|world| {
         if world.is_alive(node, life) {
@@ -109,7 +145,13 @@ fn unverified(context: &LifeContext, inbound: &Inbound, reason: &'static str) {
 }
 
 /// Hands a transaction to the engine: staged at once, in lane order.
-fn submit(context: &LifeContext, peer: NodeId, inbound: Box<Inbound>, verified: &Verified) -> Box<Waiting> {
+fn submit(
+    context: &LifeContext,
+    peer: NodeId,
+    inbound: Box<Inbound>,
+    verified: &Verified,
+    put_together: bool,
+) -> Box<Waiting> {
     let (node, life) = (context.node, context.life);
     let message = inbound.message;
     let (introducer, link) = introduced(context, peer, &inbound);
@@ -157,8 +199,9 @@ fn submit(context: &LifeContext, peer: NodeId, inbound: Box<Inbound>, verified: 
         (transaction, gives_up_after, world.nodes[node.index()].identity.signer())
     });
     let arrival = Arrival { introducer, link: link.as_deref(), witness: &witness };
-    let admission = context.streams.admit(verified, arrival);
-    let record = admission.record().unwrap_or_else(|| {
+    let trusts_tombstone = put_together && context.flaws.has(Flaw::TombstonesInsteadOfWindow);
+    let admission = (!trusts_tombstone).then(|| context.streams.admit(verified, arrival));
+    let record = admission.as_ref().and_then(Admitting::record).unwrap_or_else(|| {
         // The tables were not asked: the record that they would have looked at.
         record_name(&storage_key(Table::Receiver, verified.stream()))
     });
@@ -244,9 +287,12 @@ async fn handle(context: &LifeContext, class: Class, queue: &Queue) {
 
 /// The caller's answer; `None` when it gave up waiting.
 async fn answer_of(context: &LifeContext, waiting: &mut Waiting) -> Option<Answer> {
+    let Some(admission) = &mut waiting.admission else {
+        return Some(Answer::Verdict(VerdictKind::First));
+    };
     let result = match waiting.gives_up_after {
-        None => (&mut waiting.admission).await,
-        Some(patience) => match select(&mut waiting.admission, context.host.sleep(patience)).await {
+        None => admission.await,
+        Some(patience) => match select(admission, context.host.sleep(patience)).await {
             Either::Left((result, _)) => result,
             Either::Right(((), _)) => {
                 abandoned(context, waiting);

@@ -3,6 +3,7 @@
 //! Promise: it does what a real node's daemon does around the same engines, in the same order: reserve, sign, push; and
 //! decode, verify, admit, dispatch, give credit back.
 
+mod chunks;
 mod connections;
 mod identity;
 mod lane;
@@ -18,14 +19,15 @@ use super::machine::SimMachine;
 use super::plants::Planted;
 use super::{Shared, World};
 use crate::ledger::doer::Task;
-use crate::plan::Plan;
+use crate::plan::{ChunksPlan, Plan};
 use crate::units::{Life, NodeId};
 use groundhog_engine::flaws::{Flaw, Flaws};
 use groundhog_engine::host::Host;
 use groundhog_engine::host::disk::DiskPath;
 use groundhog_engine::identity::Did;
 use groundhog_engine::identity::signing::Crypto;
-use groundhog_engine::store::frame;
+use groundhog_engine::store::{self, frame};
+use groundhog_engine::streams::chunks::Reassembly;
 use groundhog_engine::streams::key::{Class, NetworkId};
 use groundhog_engine::streams::verify::Verifier;
 use groundhog_engine::streams::{OpenError, Storage, Streams, StreamsConfig};
@@ -60,6 +62,8 @@ pub struct LifeContext {
     /// The namespace that looks after its own replays, where the plan declares it.
     application: Option<Application>,
     flaws: Flaws,
+    chunks: Option<ChunksPlan>,
+    reassembly: Mutex<Reassembly>,
 }
 
 impl LifeContext {
@@ -143,6 +147,8 @@ pub async fn live(shared: Shared, host: Host, machine: SimMachine, node: NodeId,
             planted: world.planted.clone(),
             application,
             flaws: world.flaws,
+            chunks: world.plan.engines.links.chunks,
+            reassembly: Mutex::new(chunks::reassembly(&world.plan)),
         }
     }));
     for class in Class::ALL {

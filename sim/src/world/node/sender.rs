@@ -3,7 +3,7 @@
 //! Promise: a class's transactions reach the lanes in signing order, as from one sending task (seed 000); a caller that
 //! gives up abandons only its wait.
 
-use super::LifeContext;
+use super::{LifeContext, chunks, lane};
 use crate::ledger::event::{Event, LossCause, Transaction as Named};
 use crate::units::SimTime;
 use crate::world::World;
@@ -161,6 +161,8 @@ async fn sign_and_push(context: &LifeContext, job: &Job, sequence: Sequence) {
     work.signatures += second.signatures;
     work.hashed_bytes += second.hashed_bytes;
     work.coded_bytes += second.coded_bytes;
+    let (frames, cutting) = chunks::frames(context, &payload, &draft, &signer);
+    lane::add(&mut work, cutting);
     context.host.charge(work).await;
     let stream = StreamKey { network_id: context.network_id, origin, destination, class: job.class };
     let signed = SignedMessage {
@@ -168,7 +170,7 @@ async fn sign_and_push(context: &LifeContext, job: &Job, sequence: Sequence) {
         to: job.to,
         via: job.via,
         transaction: Named { stream, sequence, digest, expires },
-        payload: payload.encoded().clone(),
+        frames,
         intended: job.intended,
         exposed: false,
     };
