@@ -93,6 +93,7 @@ fn plan() -> Plan {
             transaction_lifetime_ms: 1,
             clock_tolerance_ms: 1,
             quota: None,
+            mail: None,
         },
         nodes: (0..32).map(node).collect(),
         links: vec![],

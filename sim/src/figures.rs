@@ -97,6 +97,7 @@ impl Outcome {
             deaths,
             bounds,
             batch_sizes,
+            mail,
             cut,
         } = self;
         let mut figures = Figures::default();
@@ -116,6 +117,7 @@ impl Outcome {
         figures.add_counts("limit", limits);
         figures.add_counts("mark", marks);
         figures.add_counts("batches of size", batch_sizes);
+        figures.add_counts("mail", mail);
         for bound in bounds {
             figures.add(format!("bound {}", bound.name), format_args!("{} of {}", bound.most, bound.bound));
         }

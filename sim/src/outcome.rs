@@ -165,6 +165,8 @@ pub struct Outcome {
     pub bounds: Vec<BoundUse>,
     /// Batch sizes in records: size -> how many batches.
     pub batch_sizes: BTreeMap<u32, u64>,
+    /// What became of mail, and how long custody stalled: what -> how much. Empty where none was held.
+    pub mail: BTreeMap<&'static str, u64>,
     /// Why the run ended early, if it did.
     pub cut: Option<Cut>,
 }

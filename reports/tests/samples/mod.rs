@@ -60,6 +60,7 @@ pub fn plan(scenario: &str, seed: u64) -> Plan {
             transaction_lifetime_ms: 600_000,
             clock_tolerance_ms: 3_000,
             quota: None,
+            mail: None,
         },
         nodes: (0..32).map(|id| NodePlan { id: NodeId(id), cores: 2, clock: ClockPlan::default() }).collect(),
         links: (1..32).map(link).collect(),

@@ -23,6 +23,12 @@ pub const fn scenario_of(flaw: Flaw) -> &'static str {
         | Flaw::RecordRemovedBeforeMarker
         | Flaw::NeverRetired
         | Flaw::RetiredTooEarly => "skewed-clocks",
+        Flaw::CustodyNeedsReplay
+        | Flaw::NoCustody
+        | Flaw::CustodyDroppedOnAbsentCarrier
+        | Flaw::CustodyNotUndone
+        | Flaw::RelayInboxEvicts
+        | Flaw::SingleCopyRelayInbox => "custody-churn",
         _ => "crash-mid-batch",
     }
 }

@@ -3,14 +3,19 @@
 //! A clock that was past a transaction's last instant and then is before it again makes a node forget what can still come:
 //! the limit `clock-excursion`, counted where a transaction arrives in such a time.
 
+use super::custody_book::CustodyBook;
 use super::lifespan::{Lifespans, spent};
 use super::names::{DigestKey, Names};
 use super::{Law, Setting, View};
-use crate::ledger::event::Event;
+use crate::ledger::event::{Answer, Event};
 use crate::outcome::Violation;
 use crate::units::{NodeId, SimTime};
+use groundhog_engine::streams::window::VerdictKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
+
+/// Dispatched again, out of custody.
+const REDELIVERED: Answer = Answer::Verdict(VerdictKind::Redelivered);
 
 /// The limit that is counted, not broken.
 pub const CLOCK_EXCURSION: &str = "clock-excursion";
@@ -23,14 +28,14 @@ pub struct AtMostOnce {
     /// What arrived after a reading at which it was spent, by a clock that is before that again.
     excursions: FxHashSet<(DigestKey, NodeId)>,
     excused: u64,
+    custody: CustodyBook,
 }
 
 impl AtMostOnce {
     /// Its id.
     pub const ID: &'static str = "streams/at-most-once";
     /// What it states.
-    pub const STATES: &'static str =
-        "Per node and digest, over all lives, at most one dispatch (000, opening; design section 5).";
+    pub const STATES: &'static str = "Per node and digest, over all lives, at most one dispatch, and another only while its mail is in custody (000, opening; design section 5).";
 
     /// A checker for one run.
     #[must_use]
@@ -41,15 +46,26 @@ impl AtMostOnce {
             clocks: Lifespans::default(),
             excursions: FxHashSet::default(),
             excused: 0,
+            custody: CustodyBook::default(),
         }
     }
 }
 
 impl Law for AtMostOnce {
-    law_identity!(Outcome reads Arrived, Dispatched);
+    law_identity!(Outcome reads Arrived, Answered, Dispatched, Mail);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, broken: &mut Vec<Violation>) {
+        if let Event::Answered { node, life, transaction, passage, answer: REDELIVERED, .. } = event
+            && (!passage.is_from_inbox() || !self.custody.may_hold(*node, *life, transaction))
+        {
+            let sent = self.names.transaction(transaction);
+            let saw = format!("{node} dispatches {sent} again, and it was not in custody");
+            broken.push(Violation { law: Self::ID, at, node: Some(*node), saw });
+        }
+        self.custody.event(event);
         let (node, transaction) = match event {
+            // Judged by its answer.
+            Event::Dispatched { verdict: VerdictKind::Redelivered, .. } => return,
             Event::Arrived { node, wall, transaction, .. } => {
                 self.clocks.arrived(*node, *wall);
                 let spent = spent(transaction);

@@ -10,6 +10,7 @@ use super::excuses::Excused;
 use super::fail_closed::FailClosed;
 use super::honest::Honest;
 use super::lease::Lease;
+use super::mail::Mail;
 use super::markers::Markers;
 use super::no_panic::NoPanic;
 use super::no_thread::NoThread;
@@ -22,6 +23,7 @@ use super::refusal_true::RefusalTrue;
 use super::refusals_change_nothing::RefusalsChangeNothing;
 use super::relay_unchanged::RelayUnchanged;
 use super::release::Release;
+use super::stall_ends::StallEnds;
 use super::stalled_class::StalledClass;
 use super::store_bounds::StoreBounds;
 use super::two_batches::TwoBatches;
@@ -70,6 +72,8 @@ pub const LAWS: &[Entry] = &[
     law!(StalledClass, Outcome),
     law!(OriginRate, Outcome),
     law!(RelayUnchanged, Outcome),
+    law!(Mail, Outcome),
+    law!(StallEnds, Outcome),
     law!(StoreBounds, Outcome),
     law!(Markers, Outcome),
     law!(NoPanic, Outcome),
@@ -119,6 +123,12 @@ pub const fn convicted_by(flaw: Flaw) -> (&'static str, Option<&'static str>) {
         Flaw::CancelledCallerBreaksOrder => (Verdict::ID, Some(Order::ID)),
         Flaw::LeaseWrittenAfterExposure | Flaw::ResumedAtLastUsed => (OneDigest::ID, Some(Lease::ID)),
         Flaw::MemoryStoreAfterRestart => (AtMostOnce::ID, Some(Undo::ID)),
+        Flaw::CustodyNeedsReplay
+        | Flaw::NoCustody
+        | Flaw::CustodyDroppedOnAbsentCarrier
+        | Flaw::RelayInboxEvicts
+        | Flaw::SingleCopyRelayInbox => (Mail::ID, None),
+        Flaw::CustodyNotUndone => (AtMostOnce::ID, Some(UndoDigest::ID)),
         Flaw::NeverRetired | Flaw::RetiredTooEarly => (Verdict::ID, None),
     }
 }

@@ -204,6 +204,7 @@ impl Ledger<()> {
                 transaction_lifetime_ms: 600_000,
                 clock_tolerance_ms: 3_000,
                 quota: None,
+                mail: None,
             },
             nodes: Vec::new(),
             links: Vec::new(),

@@ -28,7 +28,7 @@ impl RelayUnchanged {
     pub fn new(setting: &Setting) -> Self {
         let relays = setting.plan.actions.iter().filter_map(|action| match &action.act {
             Act::Send(burst) => burst.via,
-            Act::RotateDelegatee | Act::Replay { .. } => None,
+            Act::RotateDelegatee | Act::Replay { .. } | Act::Mail(_) => None,
         });
         Self { names: setting.names.clone(), reader: setting.reader, relays: relays.collect() }
     }

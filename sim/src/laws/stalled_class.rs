@@ -219,7 +219,7 @@ fn bound_ns(plan: &Plan) -> u64 {
     let in_flight = most_links * IN_FLIGHT_OF_A_LINK;
     let bytes = plan.actions.iter().map(|action| match &action.act {
         Act::Send(burst) => u64::from(burst.bytes),
-        Act::RotateDelegatee | Act::Replay { .. } => 0,
+        Act::RotateDelegatee | Act::Replay { .. } | Act::Mail(_) => 0,
     });
     let frame_bytes = bytes.max().unwrap_or(0) + FRAME_OVERHEAD_BYTES;
     let way_us = plan.links.iter().map(|link| link.latency_us + link.jitter_us).max().unwrap_or(0);

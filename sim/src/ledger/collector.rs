@@ -7,6 +7,7 @@ use super::batches::Batches;
 use super::event::{Answer, Event};
 use super::fates::Fates;
 use super::lanes::Lanes;
+use super::mail_counter::MailCounter;
 use super::words;
 use crate::laws::{StoreUse, View};
 use crate::outcome::{BoundUse, FaultSpan, Latency, Outcome, Slice};
@@ -27,14 +28,18 @@ const MOST_BATCHES: u64 = 2;
 /// A lane's window (design section 3, Network).
 const LANE_WINDOW: u64 = 8;
 
-const VERDICTS: [VerdictKind; 6] = [
+const VERDICTS: [VerdictKind; 7] = [
     VerdictKind::First,
     VerdictKind::Advance,
     VerdictKind::Late,
     VerdictKind::Replay,
     VerdictKind::Fork,
     VerdictKind::Stale,
+    VerdictKind::Redelivered,
 ];
+
+/// The instants of what was held on its way: how long that took says nothing of the engine.
+pub const NO_LATENCY: u64 = u64::MAX;
 
 /// What the plan says of a fault.
 struct Known {
@@ -77,7 +82,7 @@ pub struct Collector {
     latencies: Vec<Latency>,
     fates: Fates,
     spans: Vec<Span>,
-    verdicts: [u64; 6],
+    verdicts: [u64; 7],
     answers: BTreeMap<&'static str, u64>,
     refusals: BTreeMap<&'static str, u64>,
     faults_met: BTreeMap<&'static str, u64>,
@@ -91,6 +96,7 @@ pub struct Collector {
     writing: Vec<u32>,
     /// The slice in which each node's store was last looked at.
     sampled: Vec<usize>,
+    mail: MailCounter,
 }
 
 impl Collector {
@@ -114,7 +120,7 @@ impl Collector {
                 .into(),
             fates: Fates::new(plan),
             spans: Vec::new(),
-            verdicts: [0; 6],
+            verdicts: [0; 7],
             answers: BTreeMap::new(),
             refusals: BTreeMap::new(),
             faults_met: BTreeMap::new(),
@@ -126,6 +132,7 @@ impl Collector {
             store_records: 0,
             writing: vec![0; plan.nodes.len()],
             sampled: vec![usize::MAX; plan.nodes.len()],
+            mail: MailCounter::default(),
         }
     }
 
@@ -139,6 +146,7 @@ impl Collector {
     #[inline]
     pub fn event(&mut self, at: SimTime, event: &Event<'_>, batches: &Batches, view: &dyn View) {
         let first_dispatch = self.fates.event(event);
+        self.mail.event(at, event);
         match *event {
             Event::Intended { .. } => {
                 self.intended += 1;
@@ -147,7 +155,7 @@ impl Collector {
             Event::Dispatched { transaction, intended_ns, sent_ns, .. } => {
                 let class = transaction.stream.class;
                 self.slice(at).dispatched[class.index()] += 1;
-                if first_dispatch {
+                if first_dispatch && intended_ns != NO_LATENCY {
                     let latency = &mut self.latencies[class.index()];
                     record(&mut latency.from_intended, at.0.saturating_sub(intended_ns));
                     record(&mut latency.from_sent, at.0.saturating_sub(sent_ns));
@@ -181,12 +189,13 @@ impl Collector {
         }
         let (dispatched, losses) = self.fates.tally();
         let bound = |name: &str, most: u64, bound: u64| BoundUse { name: name.to_owned(), most, bound };
-        let bounds = vec![
+        let mut bounds = vec![
             bound("store bytes at the fullest node", self.store_bytes, self.store_budget_bytes),
             bound("store records at the fullest node", self.store_records, self.store_records_bound),
             bound("batches in hand at one node", u64::from(self.most_batches), MOST_BATCHES),
             bound("frames of one lane in flight", u64::from(lanes.most_in_flight()), LANE_WINDOW),
         ];
+        bounds.extend(self.mail.bound());
         let spans = std::mem::take(&mut self.spans);
         let fault_spans = spans
             .into_iter()
@@ -224,6 +233,7 @@ impl Collector {
             deaths: deaths.into_iter().filter(|(_, count)| *count > 0).collect(),
             bounds,
             batch_sizes: self.batch_sizes,
+            mail: self.mail.figures(at),
             cut: None,
         }
     }

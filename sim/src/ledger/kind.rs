@@ -58,6 +58,7 @@ kinds! {
     Handled = 24, "handled";
     ReplayMissed = 25, "replay-missed";
     ThreadStarted = 26, "thread";
+    Mail = 27, "mail";
     EngineOpened = 32, "opened";
     EngineTransition = 33, "transition";
     EngineReleased = 34, "release";
@@ -70,6 +71,8 @@ kinds! {
     EngineBoundMet = 41, "bound-met";
     EngineLinkLocal = 42, "link-local";
     EngineQuota = 43, "quota";
+    EngineCustody = 44, "custody";
+    EngineCustodyStall = 45, "custody-stall";
 }
 
 /// How many numbers a kind may have: every kind's number is below this.
@@ -107,6 +110,7 @@ impl EventKind {
             Event::AdmissionAbandoned { .. } => Self::AdmissionAbandoned,
             Event::Dispatched { .. } => Self::Dispatched,
             Event::Handled { .. } => Self::Handled,
+            Event::Mail { .. } => Self::Mail,
             Event::Engine { event, .. } => match event {
                 EngineEvent::Opened { .. } => Self::EngineOpened,
                 EngineEvent::Transition { .. } => Self::EngineTransition,
@@ -120,6 +124,8 @@ impl EventKind {
                 EngineEvent::BoundMet { .. } => Self::EngineBoundMet,
                 EngineEvent::LinkLocal { .. } => Self::EngineLinkLocal,
                 EngineEvent::Quota { .. } => Self::EngineQuota,
+                EngineEvent::Custody { .. } => Self::EngineCustody,
+                EngineEvent::CustodyStall { .. } => Self::EngineCustodyStall,
             },
         }
     }

@@ -15,6 +15,7 @@ mod figures_tests;
 pub mod fingerprint;
 pub mod kind;
 pub mod lanes;
+mod mail_counter;
 pub mod mark_counter;
 pub mod marks;
 pub mod onlooker;

@@ -70,6 +70,7 @@ pub fn plan(nodes: u16, messages: u32, faults: Vec<FaultKind>) -> Plan {
             transaction_lifetime_ms: 1,
             clock_tolerance_ms: 1,
             quota: None,
+            mail: None,
         },
         nodes: (0..nodes)
             .map(|id| NodePlan { id: NodeId(id), cores: 1, clock: ClockPlan::default() })

@@ -96,6 +96,7 @@ impl Subjects {
             | Event::Arrived { transaction, .. }
             | Event::Answered { transaction, .. }
             | Event::AdmissionAbandoned { transaction, .. }
+            | Event::Mail { transaction, .. }
             | Event::Dispatched { transaction, .. } => {
                 self.found.extend(named(&transaction.stream, account_of));
             }
@@ -173,8 +174,10 @@ impl Engine {
                 found.push(stream);
                 self.transitions.insert(transition, stream);
             }
-            EngineEvent::Quota { stream, .. } => found.extend(named(stream, account_of)),
-            EngineEvent::Opened { .. } | EngineEvent::BoundMet { .. } => {}
+            EngineEvent::Quota { stream, .. } | EngineEvent::Custody { stream, .. } => {
+                found.extend(named(stream, account_of))
+            }
+            EngineEvent::Opened { .. } | EngineEvent::BoundMet { .. } | EngineEvent::CustodyStall { .. } => {}
         }
     }
 }

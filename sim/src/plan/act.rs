@@ -1,5 +1,6 @@
 //! Inputs of the workload and acts of adversaries.
 
+use super::mail::MailAct;
 use crate::units::{ActionId, NodeId};
 use groundhog_engine::streams::key::Class;
 use serde::{Deserialize, Serialize};
@@ -36,6 +37,8 @@ pub enum Act {
         /// The lane that it travels on; the frame's own class when absent.
         lane: Option<Class>,
     },
+    /// Something happens to the mail that is held for `node`.
+    Mail(MailAct),
 }
 
 /// A burst of messages from one node to another.

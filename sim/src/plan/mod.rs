@@ -8,6 +8,7 @@ mod check;
 mod dice;
 mod fault;
 mod generate;
+pub mod mail;
 mod profile;
 mod scenario;
 pub mod swarm;
@@ -21,6 +22,7 @@ pub use fault::{
     ClockFault, Death, DiskFault, DiskOperation, Fault, FaultKind, LinkFault, Phase, StepId, Survivors, When,
 };
 pub use generate::{generate, generate_swarm};
+pub use mail::{MailAct, MailPlan};
 pub use profile::{Costs, Crypto, DiskLatency, DiskProfile, Profile};
 pub use scenario::{Defaults, Key, KeySource, Scenario, Sections};
 
@@ -95,6 +97,9 @@ pub struct Engines {
     /// How much an origin may send; absent where nothing limits it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quota: Option<Quota>,
+    /// How mail is held for nodes that are away; absent where none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mail: Option<MailPlan>,
 }
 
 /// How much each origin may send to a node in each class, by the node's monotonic clock. None of it is zero.

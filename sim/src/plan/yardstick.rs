@@ -118,6 +118,7 @@ fn empty(nodes: u16, crypto: Crypto) -> Plan {
             transaction_lifetime_ms: 600_000,
             clock_tolerance_ms: 3_000,
             quota: None,
+            mail: None,
         },
         nodes: (0..nodes)
             .map(|id| NodePlan { id: NodeId(id), cores: 8, clock: ClockPlan::default() })

@@ -146,6 +146,10 @@ impl World {
 
     fn push(&mut self, direction: Direction, queued: Queued) {
         let (message, copy, class) = (queued.message, queued.name.copy, queued.name.class);
+        if !self.traffic.sending.contains_key(&direction) && self.is_mail(message) {
+            let refused = self.hold_message(message);
+            return refused.map_or((), |cause| self.not_sent(message, copy, direction.from, cause));
+        }
         let cause = match self.traffic.sending.get_mut(&direction) {
             None => Some(LossCause::Partition),
             Some(sending) => match sending.outbound.push(class, [queued]) {

@@ -102,6 +102,7 @@ impl World {
                 }
             }
             Act::RotateDelegatee => self.rotate_delegatee(action.node),
+            Act::Mail(act) => self.mail_act(index, ordinal, act),
             Act::Replay { frame, to, lane } => self.replay(action.id, action.node, frame, *to, *lane),
         }
     }

@@ -64,6 +64,7 @@ pub fn quiet_plan(nodes: u16) -> Plan {
             transaction_lifetime_ms: 600_000,
             clock_tolerance_ms: 3_000,
             quota: None,
+            mail: None,
         },
         nodes: (0..nodes)
             .map(|id| NodePlan { id: NodeId(id), cores: 2, clock: ClockPlan::default() })

@@ -42,7 +42,7 @@ pub(super) fn kinds(search: &mut Search<'_>) -> Result<(), Over> {
         match &mut plan.actions[place].act {
             Act::Send(burst) => burst.via = None,
             Act::Replay { lane, .. } => *lane = None,
-            Act::RotateDelegatee => {}
+            Act::RotateDelegatee | Act::Mail(_) => {}
         }
         search.try_one(plan)?;
     }

@@ -56,6 +56,7 @@ impl Weight {
         let frames = |act: &Act| match act {
             Act::Send(burst) => u64::from(burst.count) * u64::from(burst.copies),
             Act::RotateDelegatee | Act::Replay { .. } => 1,
+            Act::Mail(act) => act.mails(),
         };
         let mut sum = 0;
         numbers(&mut plan.clone(), &mut |number, resting| sum += cost(number.get(), resting));
@@ -75,7 +76,7 @@ fn kinds(plan: &Plan) -> u64 {
     let act = |act: &Act| match act {
         Act::Send(burst) => u64::from(burst.via.is_some()),
         Act::Replay { lane, .. } => u64::from(lane.is_some()),
-        Act::RotateDelegatee => 0,
+        Act::RotateDelegatee | Act::Mail(_) => 0,
     };
     u64::from(plan.crypto == Crypto::Ed25519)
         + u64::from(plan.profile.disk == DiskProfile::Ordered)

@@ -8,6 +8,7 @@ mod clocks;
 mod crashes;
 mod disks;
 mod load;
+mod mail;
 mod network;
 mod scenes;
 mod shape;
@@ -154,6 +155,7 @@ fn with_levels(scenario: &Scenario, seed: u64, levels: impl FnOnce(&Scenario) ->
     let engines = engines(&draft);
     load::draw(&mut draft, &engines);
     scenes::draw(&mut draft);
+    mail::draw(&mut draft, &engines);
     adversaries::draw(&mut draft);
     crashes::draw(&mut draft);
     disks::draw(&mut draft);
@@ -212,6 +214,7 @@ fn engines(draft: &Draft<'_>) -> Engines {
         transaction_lifetime_ms: bounds.transaction_lifetime_ms.roll_u64(&mut dice),
         clock_tolerance_ms: bounds.clock_tolerance_ms.roll_u64(&mut dice),
         quota: quota(draft),
+        mail: mail::plan(draft),
     }
 }
 

@@ -85,7 +85,7 @@ async fn verify(context: &LifeContext, payload: Payload) -> Result<Verified, Ver
     verified
 }
 
-fn add(work: &mut Work, more: Work) {
+pub(super) fn add(work: &mut Work, more: Work) {
     work.signatures += more.signatures;
     work.verifications += more.verifications;
     work.hashed_bytes += more.hashed_bytes;
@@ -196,7 +196,12 @@ async fn answer_of(context: &LifeContext, waiting: &mut Waiting) -> Option<Answe
             }
         },
     };
-    Some(match result {
+    Some(answer_to(result))
+}
+
+/// What an admission's result is to its caller.
+pub(super) fn answer_to(result: Result<VerdictKind, AdmitError>) -> Answer {
+    match result {
         Ok(verdict) => Answer::Verdict(verdict),
         Err(AdmitError::Replay { .. }) => Answer::Verdict(VerdictKind::Replay),
         Err(AdmitError::Fork { .. }) => Answer::Verdict(VerdictKind::Fork),
@@ -206,7 +211,7 @@ async fn answer_of(context: &LifeContext, waiting: &mut Waiting) -> Option<Answe
             Answer::Unscheduled
         }
         Err(error) => Answer::Refused(error.id()),
-    })
+    }
 }
 
 fn abandoned(context: &LifeContext, waiting: &Waiting) {

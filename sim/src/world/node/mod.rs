@@ -6,6 +6,7 @@
 mod connections;
 mod identity;
 mod lane;
+mod mail;
 mod sender;
 
 use connections::Connections;
@@ -126,6 +127,11 @@ pub async fn live(shared: Shared, host: Host, machine: SimMachine, node: NodeId,
     }));
     for class in Class::ALL {
         context.machine.start(Task::Sender(class), Box::pin(sender::run(Arc::clone(&context), class)));
+    }
+    if let Some(mail) = shared.with(|world| world.plan.engines.mail) {
+        let drains = mail::drain(Arc::clone(&context), mail.drain_every_us);
+        context.machine.start(Task::Mail("drain"), Box::pin(drains));
+        context.machine.start(Task::Mail("taker"), Box::pin(mail::take(Arc::clone(&context))));
     }
     shared.with(|world| world.ready(node, life));
     loop {
