@@ -105,6 +105,8 @@ struct Figures<'a> {
     losses: &'a BTreeMap<&'static str, u64>,
     verdicts: &'a BTreeMap<&'static str, u64>,
     refusals: &'a BTreeMap<&'static str, u64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    mail: &'a BTreeMap<&'static str, u64>,
     faults: &'a BTreeMap<&'static str, u64>,
     deaths: &'a BTreeMap<&'static str, u64>,
     latency: Vec<LatencySummary>,
@@ -305,6 +307,7 @@ fn figures<'a>(
         losses: &totals.losses,
         verdicts: &totals.verdicts,
         refusals: &totals.refusals,
+        mail: &totals.mail,
         faults: &totals.faults,
         deaths: &totals.deaths,
         latency: totals.latencies.values().flat_map(both_latencies).collect(),

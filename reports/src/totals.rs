@@ -135,6 +135,8 @@ pub struct Totals {
     pub verdicts: BTreeMap<&'static str, u64>,
     /// Refusals, by reason.
     pub refusals: BTreeMap<&'static str, u64>,
+    /// What became of mail, and how long custody stalled at most.
+    pub mail: BTreeMap<&'static str, u64>,
     /// Faults that took effect, by kind.
     pub faults: BTreeMap<&'static str, u64>,
     /// Deaths, by kind.
@@ -211,6 +213,7 @@ impl Totals {
         sum(&mut self.losses, &outcome.losses);
         sum(&mut self.verdicts, &outcome.verdicts);
         sum(&mut self.refusals, &outcome.refusals);
+        add_mail(&mut self.mail, &outcome.mail);
         sum(&mut self.faults, &outcome.faults);
         sum(&mut self.deaths, &outcome.deaths);
         sum(&mut self.batch_sizes, &outcome.batch_sizes);
@@ -280,6 +283,7 @@ impl Totals {
         sum(&mut self.losses, &other.losses);
         sum(&mut self.verdicts, &other.verdicts);
         sum(&mut self.refusals, &other.refusals);
+        add_mail(&mut self.mail, &other.mail);
         sum(&mut self.faults, &other.faults);
         sum(&mut self.deaths, &other.deaths);
         sum(&mut self.batch_sizes, &other.batch_sizes);
@@ -305,6 +309,14 @@ impl LimitUse {
             (Some(one), Some(two)) => Some(one.min(two)),
             (one, two) => one.or(two),
         };
+    }
+}
+
+/// Counts add up; the longest of several stalls is the longest.
+fn add_mail(into: &mut BTreeMap<&'static str, u64>, from: &BTreeMap<&'static str, u64>) {
+    for (what, count) in from {
+        let total = into.entry(*what).or_default();
+        *total = if what.starts_with("longest") { (*total).max(*count) } else { *total + count };
     }
 }
 

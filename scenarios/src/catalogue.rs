@@ -33,6 +33,7 @@ catalogue! {
     "sender-table-full"
     "retirement" "bad-records" "operator-clear" "hard-cutover"
     "link-generations" "reference-misses" "chunked-transfers"
+    "custody-stall" "custody-churn" "mail-flood"
 }
 
 /// A plan that comes with the command.

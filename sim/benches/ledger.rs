@@ -97,6 +97,7 @@ fn plan() -> Plan {
             quota: None,
             slots: None,
             links: Default::default(),
+            mail: None,
         },
         nodes: (0..32).map(node).collect(),
         links: vec![],

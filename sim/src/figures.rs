@@ -98,6 +98,7 @@ impl Outcome {
             bounds,
             batch_sizes,
             floods,
+            mail,
             cut,
         } = self;
         let mut figures = Figures::default();
@@ -120,6 +121,7 @@ impl Outcome {
         for flood in floods {
             figures.add(format!("flood of {}", flood.victim), format_args!("{flood:?}"));
         }
+        figures.add_counts("mail", mail);
         for bound in bounds {
             figures.add(format!("bound {}", bound.name), format_args!("{} of {}", bound.most, bound.bound));
         }

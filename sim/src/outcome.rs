@@ -226,6 +226,8 @@ pub struct Outcome {
     pub batch_sizes: BTreeMap<u32, u64>,
     /// What floods took, for each node that was flooded, those by fewer slots first.
     pub floods: Vec<FloodFigures>,
+    /// What became of mail, and how long custody stalled: what -> how much. Empty where none was held.
+    pub mail: BTreeMap<&'static str, u64>,
     /// Why the run ended early, if it did.
     pub cut: Option<Cut>,
 }

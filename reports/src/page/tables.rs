@@ -89,6 +89,7 @@ pub(super) fn messages(totals: &Totals) -> Markup {
             (counts("Lost, by cause", "cause", &totals.losses, "No message was lost."))
             (counts("Verdicts on admissions", "verdict", &totals.verdicts, "No admission was classified."))
             (counts("Refusals, by reason", "reason", &totals.refusals, "Nothing was refused."))
+            (counts("Mail, by what became of it", "what", &totals.mail, "No mail was held."))
             (counts("Faults that took effect", "fault", &totals.faults, "No fault took effect."))
             (counts("Deaths", "kind", &totals.deaths, "No life ended early."))
         }

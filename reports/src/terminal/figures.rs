@@ -54,6 +54,7 @@ pub(super) fn figures(lines: &mut Lines, totals: &Totals) {
     counts(lines, "lost", &totals.losses);
     counts(lines, "verdicts", &totals.verdicts);
     counts(lines, "refusals", &totals.refusals);
+    counts(lines, "mail", &totals.mail);
     counts(lines, "faults", &totals.faults);
     counts(lines, "deaths", &totals.deaths);
     limits(lines, totals);

@@ -64,6 +64,7 @@ pub fn plan(scenario: &str, seed: u64) -> Plan {
             quota: None,
             slots: None,
             links: Default::default(),
+            mail: None,
         },
         nodes: (0..32).map(|id| NodePlan { id: NodeId(id), cores: 2, clock: ClockPlan::default() }).collect(),
         links: (1..32).map(link).collect(),
@@ -185,6 +186,7 @@ pub fn held(seed: u64) -> Outcome {
         ],
         batch_sizes: (1..90).map(|size| (size, 2_400 / (u64::from(size) * u64::from(size)) + 1)).collect(),
         floods: Vec::new(),
+        mail: BTreeMap::new(),
         cut: None,
     }
 }

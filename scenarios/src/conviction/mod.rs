@@ -45,6 +45,12 @@ pub const fn scenario_of(flaw: Flaw) -> &'static str {
             "reference-misses"
         }
         Flaw::ChunkEnvelopesAdmitted | Flaw::TombstonesInsteadOfWindow => "chunked-transfers",
+        Flaw::CustodyNeedsReplay
+        | Flaw::NoCustody
+        | Flaw::CustodyDroppedOnAbsentCarrier
+        | Flaw::CustodyNotUndone
+        | Flaw::RelayInboxEvicts
+        | Flaw::SingleCopyRelayInbox => "custody-churn",
         _ => "crash-mid-batch",
     }
 }

@@ -116,6 +116,7 @@ mod tests {
     use crate::ledger::event::LossCause;
     use crate::plan::ReferencesPlan;
     use crate::units::Life;
+    use groundhog_engine::streams::record::Introducer;
     use groundhog_engine::units::WallMs;
 
     /// Three frames of a lane arrive in their order, these are lost, and these messages are admitted.
@@ -142,6 +143,7 @@ mod tests {
                 wall: WallMs(0),
                 transaction: &transaction(1, 3, u64::from(*ordinal), 1),
                 passage: HONEST,
+                introducer: Introducer::Own,
             });
         }
         ledger.finish().len()

@@ -3,15 +3,20 @@
 //! A clock that was past a transaction's last instant and then is before it again makes a node forget what can still come:
 //! the limit `clock-excursion`, counted where a transaction arrives in such a time.
 
+use super::custody_book::CustodyBook;
 use super::lifespan::{Lifespans, spent};
 use super::names::{DigestKey, Names};
 use super::store_acts::StoreActs;
 use super::{Law, Setting, View};
-use crate::ledger::event::{Event, Transaction};
+use crate::ledger::event::{Answer, Event, Transaction};
 use crate::outcome::Violation;
 use crate::units::{FaultId, NodeId, SimTime};
+use groundhog_engine::streams::window::VerdictKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
+
+/// Dispatched again, out of custody.
+const REDELIVERED: Answer = Answer::Verdict(VerdictKind::Redelivered);
 
 /// The limit that is counted, not broken.
 pub const CLOCK_EXCURSION: &str = "clock-excursion";
@@ -33,14 +38,14 @@ pub struct AtMostOnce {
     /// Dispatches beyond the first.
     again: FxHashMap<(DigestKey, NodeId), usize>,
     cleared: u64,
+    custody: CustodyBook,
 }
 
 impl AtMostOnce {
     /// Its id.
     pub const ID: &'static str = "streams/at-most-once";
     /// What it states.
-    pub const STATES: &'static str =
-        "Per node and digest, over all lives, at most one dispatch (000, opening; design section 5).";
+    pub const STATES: &'static str = "Per node and digest, over all lives, at most one dispatch, and another only while its mail is in custody (000, opening; design section 5).";
 
     /// A checker for one run.
     #[must_use]
@@ -55,6 +60,7 @@ impl AtMostOnce {
             clears: Vec::new(),
             again: FxHashMap::default(),
             cleared: 0,
+            custody: CustodyBook::default(),
         }
     }
 }
@@ -72,10 +78,20 @@ impl AtMostOnce {
 }
 
 impl Law for AtMostOnce {
-    law_identity!(Outcome reads FaultBegan, Arrived, Dispatched);
+    law_identity!(Outcome reads FaultBegan, Arrived, Answered, Dispatched, Mail);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, broken: &mut Vec<Violation>) {
+        if let Event::Answered { node, life, transaction, passage, answer: REDELIVERED, .. } = event
+            && (!passage.is_from_inbox() || !self.custody.may_hold(*node, *life, transaction))
+        {
+            let sent = self.names.transaction(transaction);
+            let saw = format!("{node} dispatches {sent} again, and it was not in custody");
+            broken.push(Violation { law: Self::ID, at, node: Some(*node), saw });
+        }
+        self.custody.event(event);
         let (node, transaction) = match event {
+            // Judged by its answer.
+            Event::Dispatched { verdict: VerdictKind::Redelivered, .. } => return,
             Event::Arrived { node, wall, transaction, .. } => {
                 self.clocks.arrived(*node, *wall);
                 let spent = spent(transaction);

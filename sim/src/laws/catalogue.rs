@@ -16,6 +16,7 @@ use super::fail_closed::FailClosed;
 use super::honest::Honest;
 use super::lease::Lease;
 use super::link_local::LinkLocal;
+use super::mail::Mail;
 use super::markers::Markers;
 use super::namespace_once::NamespaceOnce;
 use super::no_panic::NoPanic;
@@ -32,6 +33,7 @@ use super::refusals_change_nothing::RefusalsChangeNothing;
 use super::relay_unchanged::RelayUnchanged;
 use super::release::Release;
 use super::slots::Slots;
+use super::stall_ends::StallEnds;
 use super::stalled_class::StalledClass;
 use super::store_bounds::StoreBounds;
 use super::two_batches::TwoBatches;
@@ -82,6 +84,8 @@ pub const LAWS: &[Entry] = &[
     law!(Slots, Outcome),
     law!(RefusalEnds, Outcome),
     law!(RelayUnchanged, Outcome),
+    law!(Mail, Outcome),
+    law!(StallEnds, Outcome),
     law!(StoreBounds, Outcome),
     law!(Markers, Outcome),
     law!(BadRecords, Outcome),
@@ -138,6 +142,12 @@ pub const fn convicted_by(flaw: Flaw) -> (&'static str, Option<&'static str>) {
         Flaw::CancelledCallerBreaksOrder => (Verdict::ID, Some(Order::ID)),
         Flaw::LeaseWrittenAfterExposure | Flaw::ResumedAtLastUsed => (OneDigest::ID, Some(Lease::ID)),
         Flaw::MemoryStoreAfterRestart => (AtMostOnce::ID, Some(Undo::ID)),
+        Flaw::CustodyNeedsReplay
+        | Flaw::NoCustody
+        | Flaw::CustodyDroppedOnAbsentCarrier
+        | Flaw::RelayInboxEvicts
+        | Flaw::SingleCopyRelayInbox => (Mail::ID, None),
+        Flaw::CustodyNotUndone => (AtMostOnce::ID, Some(UndoDigest::ID)),
         Flaw::NeverRetired | Flaw::RetiredTooEarly => (Verdict::ID, None),
         Flaw::BoundPerTableOnly
         | Flaw::AnyFreeSlot

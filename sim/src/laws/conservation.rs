@@ -20,8 +20,7 @@ impl Conservation {
     /// Its id.
     pub const ID: &'static str = "streams/conservation";
     /// What it states.
-    pub const STATES: &'static str =
-        "Sent = dispatched + lost, each loss with exactly one cause; unexplained = 0 (design section 5).";
+    pub const STATES: &'static str = "Sent = dispatched + held + lost, each loss with exactly one cause; unexplained = 0 (design section 5).";
 
     /// A checker for one run.
     #[must_use]
@@ -32,7 +31,7 @@ impl Conservation {
 
 impl Law for Conservation {
     law_identity!(Outcome reads Booted, Died, Intended, NotSent, ReserveAnswered, Exposed, FrameSent, FrameLost,
-        FrameDelivered, Relayed, Unverified, Arrived, Answered, AdmissionAbandoned, Dispatched, Link);
+        FrameDelivered, Relayed, Unverified, Arrived, Answered, AdmissionAbandoned, Dispatched, Link, Mail);
 
     fn event(&mut self, _at: SimTime, event: &Event<'_>, _view: &dyn View, _broken: &mut Vec<Violation>) {
         self.fates.event(event);
@@ -54,7 +53,7 @@ impl Law for Conservation {
                     first.get_or_insert(message);
                 }
                 Ending::Lost(LossCause::CallerGone) => self.cancelled += 1,
-                Ending::NotIntended | Ending::Dispatched | Ending::Lost(_) => {}
+                Ending::NotIntended | Ending::Dispatched | Ending::Held | Ending::Lost(_) => {}
             }
         }
         if let Some(first) = first {

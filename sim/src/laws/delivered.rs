@@ -7,7 +7,7 @@
 use super::per_node::PerNode;
 use super::{Law, Setting, View};
 use crate::ledger::event::{Event, LossCause};
-use crate::ledger::fates::{Ending, Fates};
+use crate::ledger::fates::{Ending, Fates, STILL_HELD};
 use crate::outcome::Violation;
 use crate::plan::{Act, FaultKind, Plan, StoreAct};
 use crate::units::{MessageId, NodeId, SimTime};
@@ -167,7 +167,7 @@ fn removed_stores(plan: &Plan) -> BTreeMap<NodeId, bool> {
 
 impl Law for Delivered {
     law_identity!(Outcome reads Booted, Ready, Died, Quiesced, Intended, NotSent, ReserveAnswered, Exposed, FrameSent,
-        FrameLost, FrameDelivered, Relayed, Unverified, Arrived, Answered, AdmissionAbandoned, Dispatched, Link);
+        FrameLost, FrameDelivered, Relayed, Unverified, Arrived, Answered, AdmissionAbandoned, Dispatched, Link, Mail);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, _broken: &mut Vec<Violation>) {
         match event {
@@ -210,6 +210,7 @@ impl Law for Delivered {
         for (message, from, to, class) in std::mem::take(&mut self.due) {
             let lost_by = match self.fates.ending(message) {
                 Ending::NotIntended | Ending::Dispatched => continue,
+                Ending::Held => STILL_HELD,
                 Ending::Lost(cause) if self.is_no_fault(message, cause, (from, to, class)) => continue,
                 Ending::Lost(cause) => cause.id(),
                 Ending::Unexplained => "no cause that was seen",

@@ -208,6 +208,7 @@ impl Ledger<()> {
                 quota: None,
                 slots: None,
                 links: Default::default(),
+                mail: None,
             },
             nodes: Vec::new(),
             links: Vec::new(),

@@ -27,6 +27,12 @@ pub const fn spent(transaction: &Transaction) -> WallMs {
     }
 }
 
+/// Whether it may be held as mail for its destination.
+#[must_use]
+pub const fn is_mail(transaction: &Transaction) -> bool {
+    matches!(transaction.stream.class, Class::Application)
+}
+
 /// What clocks showed at admissions, and when what was accepted is spent.
 #[derive(Debug, Default)]
 pub struct Lifespans {

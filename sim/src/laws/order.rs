@@ -144,7 +144,7 @@ impl Law for Order {
                             Effect::Admitted { sequence: sequence.0, word: DigestKey::word(digest) }
                         }
                         Decision::Reserved { lease, .. } => Effect::Leased { lease: lease.0 },
-                        Decision::Refused { .. } => return,
+                        Decision::Taken { .. } | Decision::Refused { .. } => return,
                     };
                     let staged = Staged { batch: *batch, record: *record, stream: **stream, effect };
                     self.nodes.at(*node).staged.push_back(staged);

@@ -99,7 +99,9 @@ impl ReferenceWindow {
                 self.high = Some(sequence);
             }
             VerdictKind::Late => {}
-            VerdictKind::Replay | VerdictKind::Fork | VerdictKind::Stale => return verdict,
+            VerdictKind::Replay | VerdictKind::Fork | VerdictKind::Stale | VerdictKind::Redelivered => {
+                return verdict;
+            }
         }
         self.slots[Self::slot(sequence)] = word;
         verdict

@@ -12,6 +12,7 @@ use crate::outcome::Violation;
 use crate::units::{NodeId, SimTime};
 use groundhog_engine::host::observe::{BatchNumber, Decision, EngineEvent, RecordName};
 use groundhog_engine::streams::key::{StreamKey, Table};
+use groundhog_engine::streams::window::VerdictKind;
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
@@ -163,6 +164,8 @@ impl Undo {
             state.pending.push_back(Pending { batch, record, wrote: staged.is_some(), before });
         }
         match (decision, state.references.get_mut(&record)?) {
+            // The window was not asked.
+            (Decision::Verdict { verdict: VerdictKind::Redelivered, .. }, _) => None,
             (Decision::Verdict { verdict, sequence, digest }, Reference::Window(window)) => {
                 let expected = window.observe(sequence.0, DigestKey::word(&digest));
                 (expected != verdict).then(|| {

@@ -2,7 +2,7 @@
 //!
 //! The engine reports a digest of its tables: the sum of SHA-256 over its records' values and over its quota's records, in
 //! four little-endian words. It is built anew here from the disk, and the quota from what was released. Where the failed batch has landed over a record so that the value before it can no
-//! longer be seen, that failure is not judged.
+//! longer be seen, that failure is not judged; nor is one of a life in which custody has expired in memory alone.
 
 use super::per_node::PerNode;
 use super::reading::RecordReader;
@@ -13,7 +13,7 @@ use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
 use crate::plan::Quota;
 use crate::units::{NodeId, SimTime};
-use groundhog_engine::host::observe::{BatchNumber, EngineEvent, RecordName};
+use groundhog_engine::host::observe::{BatchNumber, CustodyChange, EngineEvent, RecordName};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use sha2::{Digest as _, Sha256};
@@ -25,6 +25,8 @@ struct Node {
     /// The records of the batch in flight; `false` for a removal.
     in_flight: Vec<(RecordName, bool)>,
     quota: ReferenceQuota,
+    /// Custody expired in memory, and stands in records until they are written again.
+    custody_expired: bool,
 }
 
 /// See the module.
@@ -54,6 +56,7 @@ impl UndoDigest {
             EventKind::EngineBatchClosed,
             EventKind::EngineBatchDurable,
             EventKind::EngineBatchFailed,
+            EventKind::EngineCustody,
         ]);
         self.limits.map_or(records, |_| records.with(ReferenceQuota::READS))
     }
@@ -93,6 +96,9 @@ impl UndoDigest {
             }
         };
         let state = self.nodes.at(node);
+        if state.custody_expired {
+            return None;
+        }
         state.quota.encoded()?.for_each(|record| add(&record));
         for (record, batch) in &state.durable {
             let value_of = |image: RecordImage| match image {
@@ -127,6 +133,9 @@ impl Law for UndoDigest {
                 state.in_flight.extend(records.iter().map(|(record, length)| (*record, length.is_some())));
             }
             EngineEvent::BatchDurable { batch } => self.durable(*node, *batch),
+            EngineEvent::Custody { change: CustodyChange::Expired { .. }, .. } => {
+                self.nodes.at(*node).custody_expired = true;
+            }
             EngineEvent::BatchFailed { batch, state_digest, .. }
                 if self.rebuilt(*node, view).is_some_and(|digest| digest != *state_digest) =>
             {

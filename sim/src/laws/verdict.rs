@@ -72,7 +72,7 @@ impl Candidate {
 
     fn observe(&mut self, arrival: &Arrival) -> VerdictKind {
         let verdict = self.window.observe(arrival.sequence, arrival.word);
-        if verdict.dispatches() {
+        if verdict.admits() {
             self.spent = self.spent.max(arrival.spent);
         }
         verdict
@@ -351,8 +351,9 @@ impl Law for Verdict {
             }
             Event::Answered { node, life, transaction, passage, answer, .. } => {
                 let ending = match answer {
+                    // The window was not asked.
+                    Answer::Verdict(VerdictKind::Redelivered) | Answer::Refused(_) => Ending::Refused,
                     Answer::Verdict(verdict) => Ending::Verdict(*verdict),
-                    Answer::Refused(_) => Ending::Refused,
                     Answer::FailedBatch => Ending::Failed,
                     Answer::Unscheduled => Ending::Untold,
                 };

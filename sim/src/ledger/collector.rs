@@ -8,6 +8,7 @@ use super::event::{Answer, Event};
 use super::fates::Fates;
 use super::floods::Floods;
 use super::lanes::Lanes;
+use super::mail_counter::MailCounter;
 use super::usage::{self, Usage};
 use super::words;
 use crate::laws::{StoreUse, View};
@@ -31,14 +32,18 @@ const MOST_BATCHES: u64 = 2;
 /// A lane's window (design section 3, Network).
 const LANE_WINDOW: u64 = 8;
 
-const VERDICTS: [VerdictKind; 6] = [
+const VERDICTS: [VerdictKind; 7] = [
     VerdictKind::First,
     VerdictKind::Advance,
     VerdictKind::Late,
     VerdictKind::Replay,
     VerdictKind::Fork,
     VerdictKind::Stale,
+    VerdictKind::Redelivered,
 ];
+
+/// The instants of what was held on its way: how long that took says nothing of the engine.
+pub const NO_LATENCY: u64 = u64::MAX;
 
 /// What the plan says of a fault.
 struct Known {
@@ -83,7 +88,7 @@ pub struct Collector {
     latencies: Vec<Latency>,
     fates: Fates,
     spans: Vec<Span>,
-    verdicts: [u64; 6],
+    verdicts: [u64; 7],
     answers: BTreeMap<&'static str, u64>,
     refusals: BTreeMap<&'static str, u64>,
     faults_met: BTreeMap<&'static str, u64>,
@@ -99,6 +104,7 @@ pub struct Collector {
     /// The slice in which each node's store was last looked at.
     sampled: Vec<usize>,
     floods: Floods,
+    mail: MailCounter,
 }
 
 impl Collector {
@@ -127,7 +133,7 @@ impl Collector {
                 .into(),
             fates: Fates::new(plan),
             spans: Vec::new(),
-            verdicts: [0; 6],
+            verdicts: [0; 7],
             answers: BTreeMap::new(),
             refusals: BTreeMap::new(),
             faults_met: BTreeMap::new(),
@@ -141,6 +147,7 @@ impl Collector {
             writing: vec![0; plan.nodes.len()],
             sampled: vec![usize::MAX; plan.nodes.len()],
             floods: Floods::new(plan),
+            mail: MailCounter::default(),
         }
     }
 
@@ -155,6 +162,7 @@ impl Collector {
     pub fn event(&mut self, at: SimTime, event: &Event<'_>, batches: &Batches, view: &dyn View) {
         let first_dispatch = self.fates.event(event);
         self.floods.event(at, event);
+        self.mail.event(at, event);
         match *event {
             Event::Intended { .. } => {
                 self.intended += 1;
@@ -163,7 +171,7 @@ impl Collector {
             Event::Dispatched { transaction, intended_ns, sent_ns, .. } => {
                 let class = transaction.stream.class;
                 self.slice(at).dispatched[class.index()] += 1;
-                if first_dispatch {
+                if first_dispatch && intended_ns != NO_LATENCY {
                     let latency = &mut self.latencies[class.index()];
                     record(&mut latency.from_intended, at.0.saturating_sub(intended_ns));
                     record(&mut latency.from_sent, at.0.saturating_sub(sent_ns));
@@ -243,6 +251,7 @@ impl Collector {
             bounds,
             batch_sizes: self.batch_sizes,
             floods: self.floods.finish(),
+            mail: self.mail.figures(at),
             cut: None,
         }
     }

@@ -20,6 +20,8 @@ pub enum Task {
         /// Of which lane.
         class: Class,
     },
+    /// Looks after the node's mail, by its name, such as `drain`.
+    Mail(&'static str),
     /// Started by an engine, by the engine's name for it, such as `commit-writer`.
     Engine(&'static str),
 }
@@ -30,6 +32,7 @@ impl fmt::Display for Task {
             Self::Open => f.write_str("open (opens the engines, starts readers)"),
             Self::Sender(class) => write!(f, "sender of {class}"),
             Self::Reader { peer, class } => write!(f, "reader of {class} from {peer}"),
+            Self::Mail(name) => write!(f, "{name} (of the relay inbox)"),
             Self::Engine(name) => write!(f, "{name} (of the engine)"),
         }
     }

@@ -7,11 +7,13 @@
 //! where 64 bits are plenty.
 
 use super::doer::Task;
-use super::event::{Answer, Event, Passage, Transaction};
+use super::event::{Answer, Event, MailStep, Passage, Transaction};
 use super::kind::EventKind;
 use super::link_event::LinkEvent;
 use crate::units::{Life, MessageId, NodeId, SimTime};
-use groundhog_engine::host::observe::{BatchNumber, Decision, EngineEvent, RecordName, Roles};
+use groundhog_engine::host::observe::{
+    BatchNumber, CustodyChange, CustodyStall, Decision, EngineEvent, RecordName, Roles,
+};
 use groundhog_engine::streams::TableUse;
 use groundhog_engine::streams::key::StreamKey;
 use groundhog_engine::streams::quota::{MessageLimit, QuotaCharge};
@@ -57,6 +59,7 @@ pub fn encode(at: SimTime, event: &Event<'_>, into: &mut Vec<u8>) {
         | Event::Answered { .. }
         | Event::AdmissionAbandoned { .. }
         | Event::Dispatched { .. }
+        | Event::Mail { .. }
         | Event::Handled { .. } => encode_admission(event, &mut out),
         Event::Engine { node, life, event } => {
             out.place(node, life);
@@ -233,6 +236,12 @@ fn encode_admission(event: &Event<'_>, out: &mut Encoder<'_>) {
             out.number(intended_ns);
             out.number(sent_ns);
         }
+        Event::Mail { message, node, life, transaction, step } => {
+            out.message(message);
+            out.place(node, life);
+            out.transaction(transaction);
+            out.mail(step);
+        }
         Event::Handled { message, node, life, class } => {
             out.message(message);
             out.place(node, life);
@@ -319,6 +328,22 @@ fn encode_engine(event: &EngineEvent<'_>, out: &mut Encoder<'_>) {
             out.introducer(introducer);
             out.number(spent.0);
             out.number(staged.0);
+        }
+        EngineEvent::Custody { transition, stream, sequence, digest, change, held } => {
+            out.number(transition.0);
+            out.stream(stream);
+            out.number(sequence.0);
+            out.bytes(&digest[..DIGEST_BYTES]);
+            out.custody(change);
+            out.number(u64::from(held));
+        }
+        EngineEvent::CustodyStall { transition, stall, held } => {
+            out.number(transition.0);
+            out.text(stall.id());
+            if let CustodyStall::Full { until } | CustodyStall::Refused { until } = stall {
+                out.number(until.0);
+            }
+            out.number(u64::from(held));
         }
         EngineEvent::BoundMet { transition, introducer, bound } => {
             out.number(transition.0);
@@ -445,6 +470,11 @@ impl Encoder<'_> {
                 self.number(last.0);
                 self.number(lease.0);
             }
+            Decision::Taken { sequence, digest } => {
+                self.byte(2);
+                self.number(sequence.0);
+                self.bytes(&digest[..DIGEST_BYTES]);
+            }
             Decision::Refused { reason } => {
                 self.byte(1);
                 self.text(reason);
@@ -501,6 +531,42 @@ impl Encoder<'_> {
                 self.byte(3);
                 self.text(name);
             }
+            Task::Mail(name) => {
+                self.byte(4);
+                self.text(name);
+            }
+        }
+    }
+
+    fn mail(&mut self, step: MailStep) {
+        match step {
+            MailStep::Held { owner, copies } => {
+                self.byte(0);
+                self.number(u64::from(owner.0));
+                self.byte(copies);
+            }
+            MailStep::HoldRefused { reason } => {
+                self.byte(1);
+                self.text(reason);
+            }
+            MailStep::Gone { why } => {
+                self.byte(2);
+                self.byte(why as u8);
+            }
+            MailStep::Taking => self.byte(3),
+            MailStep::Taken => self.byte(4),
+            MailStep::NotTaken { reason } => {
+                self.byte(5);
+                self.text(reason);
+            }
+            MailStep::Stored => self.byte(6),
+        }
+    }
+
+    fn custody(&mut self, change: CustodyChange) {
+        self.text(change.id());
+        if let CustodyChange::TakenIn { spent } | CustodyChange::Expired { spent } = change {
+            self.number(spent.0);
         }
     }
 

@@ -42,6 +42,14 @@ pub enum LossCause {
     LaneFull,
     /// A frame referred to a delegation that its receiver no longer kept.
     ReferenceMiss,
+    /// Its destination was away, and no carrier held it.
+    HoldRefused,
+    /// Newer mail of the same inbox pushed it out of every carrier.
+    PushedOut,
+    /// No carrier keeps it any longer: its time there was over.
+    MailExpired,
+    /// An accident took it at every carrier.
+    LostAtCarriers,
 }
 
 impl LossCause {
@@ -61,6 +69,10 @@ impl LossCause {
             Self::DropAfterAdmission => "drop-after-admission",
             Self::LaneFull => "lane-full",
             Self::ReferenceMiss => "reference-miss",
+            Self::HoldRefused => "hold-refused",
+            Self::PushedOut => "pushed-out",
+            Self::MailExpired => "mail-expired",
+            Self::LostAtCarriers => "lost-at-carriers",
         }
     }
 }
@@ -84,11 +96,85 @@ pub struct Passage {
     /// Whether it came straight from its origin, over one link generation and one channel, pushed in signing order, as the
     /// original copy (no retransmission, no transport duplicate, no adversary, no relay): the premise of the honest law.
     pub honest: bool,
-    /// The copy of the workload, from 0; `u32::MAX` for an adversary's.
+    /// The copy of the workload, from 0; `u32::MAX` for an adversary's, and one less for what came out of the relay inbox.
     pub copy: u32,
     /// Which connection of its origin with this node it came by, where that connection's volatile window is to judge it: the
     /// plan declares its namespace, and the connection stands.
     pub link: Option<u32>,
+}
+
+impl Passage {
+    /// Out of the destination's own relay inbox.
+    pub const FROM_INBOX: Self = Self { honest: false, copy: u32::MAX - 1, link: None };
+
+    /// Whether it came out of the destination's own relay inbox.
+    #[must_use]
+    pub const fn is_from_inbox(self) -> bool {
+        self.copy == Self::FROM_INBOX.copy
+    }
+}
+
+/// What happens to mail that is held for a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MailStep {
+    /// Carriers took it.
+    Held {
+        /// Who signed that it is held.
+        owner: NodeId,
+        /// How many carriers took it.
+        copies: u8,
+    },
+    /// No carrier took it; `reason` in kebab case.
+    HoldRefused {
+        /// Why.
+        reason: &'static str,
+    },
+    /// No carrier keeps it any more.
+    Gone {
+        /// Why.
+        why: MailGone,
+    },
+    /// The application begins to take it.
+    Taking,
+    /// It is the application's.
+    Taken,
+    /// The application does not get it; `reason` in kebab case.
+    NotTaken {
+        /// Why.
+        reason: &'static str,
+    },
+    /// The run is over, and a carrier keeps it.
+    Stored,
+}
+
+/// Why no carrier keeps mail any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum MailGone {
+    /// Its destination has done with it.
+    Fetched,
+    /// Newer mail of the same inbox pushed it out.
+    PushedOut,
+    /// Its time was over.
+    Expired,
+    /// An act of the plan took it at every carrier.
+    LostEverywhere,
+    /// An act of the plan took it at one carrier, and no other had it.
+    CarrierLost,
+}
+
+impl MailGone {
+    /// The name in reports.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::Fetched => "fetched",
+            Self::PushedOut => "pushed-out",
+            Self::Expired => "expired",
+            Self::LostEverywhere => "lost-at-every-carrier",
+            Self::CarrierLost => "carrier-lost",
+        }
+    }
 }
 
 /// How an admission or a reservation ended, as its caller saw it.
@@ -220,6 +306,14 @@ pub enum Event<'a> {
         verdict: VerdictKind,
         intended_ns: u64,
         sent_ns: u64,
+    },
+    /// What happens to mail for the node `node`, in whatever life it is.
+    Mail {
+        message: Option<MessageId>,
+        node: NodeId,
+        life: Life,
+        transaction: &'a Transaction,
+        step: MailStep,
     },
     /// Its handler has finished.
     Handled { message: Option<MessageId>, node: NodeId, life: Life, class: Class },

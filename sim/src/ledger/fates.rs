@@ -5,13 +5,16 @@
 //! that met no cause, but that stood in the hands of a life that ended, was lost to that crash. What is left is
 //! unexplained, and breaks conservation.
 
-use super::event::{Answer, Event, LossCause};
+use super::event::{Answer, Event, LossCause, MailGone, MailStep};
 use super::link_event::LinkEvent;
 use crate::plan::{Act, Plan};
 use crate::units::{ActionId, Life, MessageId, NodeId};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::collections::BTreeMap;
+
+/// How messages are counted beside the lost ones that a carrier still keeps.
+pub const STILL_HELD: &str = "still-held";
 
 /// How strongly a cause explains a loss: of several, the strongest counts.
 ///
@@ -28,6 +31,10 @@ pub const fn precedence(cause: LossCause) -> u8 {
         LossCause::Verdict => 7,
         LossCause::Unverified => 6,
         LossCause::ReferenceMiss => 5,
+        LossCause::LostAtCarriers
+        | LossCause::PushedOut
+        | LossCause::MailExpired
+        | LossCause::HoldRefused => 5,
         LossCause::LinkLoss => 4,
         LossCause::Partition => 3,
         LossCause::LaneFull => 2,
@@ -55,6 +62,8 @@ struct Fate {
     stage: Stage,
     /// Whether the holder still has it in its hands: not answered, not given up.
     held: bool,
+    /// Whether a carrier keeps it.
+    stored: bool,
     cause: Option<LossCause>,
     /// Who holds it, at stages `Sender` and `Receiver`; who dispatched it first, at `Dispatched`.
     holder: NodeId,
@@ -75,6 +84,8 @@ pub enum Ending {
     NotIntended,
     /// Dispatched at least once.
     Dispatched,
+    /// Not dispatched, and a carrier keeps it.
+    Held,
     /// Lost, by this cause.
     Lost(LossCause),
     /// Neither: conservation is broken.
@@ -154,6 +165,7 @@ impl Fates {
             Event::Link { event: LinkEvent::Dropped { message }, .. } => {
                 self.given_up(message, LossCause::DropAfterAdmission);
             }
+            Event::Mail { message, step, .. } => self.mail(message, step),
             Event::Dispatched { message, node, life, .. } => return self.dispatched(message, node, life),
             _ => {}
         }
@@ -192,6 +204,7 @@ impl Fates {
             match ending {
                 Ending::NotIntended => {}
                 Ending::Dispatched => dispatched += 1,
+                Ending::Held => *losses.entry(STILL_HELD).or_default() += 1,
                 Ending::Lost(cause) => *losses.entry(cause.id()).or_default() += 1,
                 Ending::Unexplained => *losses.entry("unexplained").or_default() += 1,
             }
@@ -207,6 +220,7 @@ impl Fates {
         let crash = match fate.stage {
             Stage::Unknown => return Ending::NotIntended,
             Stage::Dispatched => return Ending::Dispatched,
+            _ if fate.stored => return Ending::Held,
             Stage::Sender if fate.held && in_hands_of_dead() => Some(LossCause::SenderCrash),
             Stage::Receiver if fate.held && in_hands_of_dead() => Some(LossCause::ReceiverCrash),
             Stage::Sender | Stage::Receiver | Stage::Network => None,
@@ -240,7 +254,34 @@ impl Fates {
             && fate.stage <= stage
             && fate.stage != Stage::Dispatched
         {
-            *fate = Fate { stage, held: true, cause: fate.cause, holder, life };
+            *fate = Fate { stage, held: true, holder, life, ..*fate };
+        }
+    }
+
+    /// Carriers keep it, or do not any more.
+    fn mail(&mut self, message: Option<MessageId>, step: MailStep) {
+        let cause = match step {
+            MailStep::Held { .. } => {
+                if let Some(fate) = self.fate(message)
+                    && fate.stage != Stage::Dispatched
+                {
+                    (fate.stage, fate.held, fate.stored) = (Stage::Network, false, true);
+                }
+                return;
+            }
+            MailStep::Gone { why } => match why {
+                MailGone::Fetched => None,
+                MailGone::PushedOut => Some(LossCause::PushedOut),
+                MailGone::Expired => Some(LossCause::MailExpired),
+                MailGone::LostEverywhere | MailGone::CarrierLost => Some(LossCause::LostAtCarriers),
+            },
+            _ => return,
+        };
+        if let Some(fate) = self.fate(message) {
+            fate.stored = false;
+        }
+        if let Some(cause) = cause {
+            self.lost(message, cause);
         }
     }
 

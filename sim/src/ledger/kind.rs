@@ -60,6 +60,7 @@ kinds! {
     ThreadStarted = 26, "thread";
     ConnectionAdmitted = 27, "connect";
     ConnectionRetired = 28, "disconnect";
+    Mail = 29, "mail";
     EngineOpened = 32, "opened";
     EngineTransition = 33, "transition";
     EngineReleased = 34, "release";
@@ -73,17 +74,19 @@ kinds! {
     EngineLinkLocal = 42, "link-local";
     EngineQuota = 43, "quota";
     EngineTableUse = 44, "table-use";
-    EngineUnrestorable = 60, "unrestorable";
-    EngineLoadFailed = 61, "load-failed";
-    EngineUnavailableRefused = 62, "unavailable";
-    Link = 48, "link";
+    EngineUnrestorable = 47, "unrestorable";
+    EngineLoadFailed = 48, "load-failed";
+    EngineUnavailableRefused = 49, "unavailable";
+    Link = 52, "link";
+    EngineCustody = 45, "custody";
+    EngineCustodyStall = 46, "custody-stall";
 }
 
 /// The numbers of what engines report begin here.
 const FIRST_REPORTED: u8 = EventKind::EngineOpened as u8;
 
 /// What the world observes goes on from here.
-const FIRST_OBSERVED_AGAIN: u8 = 48;
+const FIRST_OBSERVED_AGAIN: u8 = 52;
 
 /// How many numbers a kind may have: every kind's number is below this.
 pub const KIND_NUMBERS: usize = 64;
@@ -123,6 +126,7 @@ impl EventKind {
             Event::Dispatched { .. } => Self::Dispatched,
             Event::Handled { .. } => Self::Handled,
             Event::Link { .. } => Self::Link,
+            Event::Mail { .. } => Self::Mail,
             Event::Engine { event, .. } => match event {
                 EngineEvent::Opened { .. } => Self::EngineOpened,
                 EngineEvent::Transition { .. } => Self::EngineTransition,
@@ -140,6 +144,8 @@ impl EventKind {
                 EngineEvent::Unrestorable { .. } => Self::EngineUnrestorable,
                 EngineEvent::LoadFailed { .. } => Self::EngineLoadFailed,
                 EngineEvent::UnavailableRefused { .. } => Self::EngineUnavailableRefused,
+                EngineEvent::Custody { .. } => Self::EngineCustody,
+                EngineEvent::CustodyStall { .. } => Self::EngineCustodyStall,
             },
         }
     }

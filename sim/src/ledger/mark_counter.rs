@@ -6,7 +6,7 @@
 //! both roles.
 
 use super::batches::{Batches, FailedBatch};
-use super::event::{Answer, Event};
+use super::event::{Answer, Event, MailStep};
 use super::fates::Fates;
 use super::link_marks::LinkMarks;
 use super::marks::{DELEGATION_EXPIRED, MARKS, Mark, death_mark};
@@ -14,7 +14,7 @@ use super::slot_marks::SlotMarks;
 use crate::laws::{RecordImage, View};
 use crate::plan::{ClockFault, Death, FaultKind, LinkFault, Plan};
 use crate::units::{FaultId, Life, NodeId, SimTime};
-use groundhog_engine::host::observe::{EngineEvent, RecordName, Roles, Step};
+use groundhog_engine::host::observe::{CustodyChange, CustodyStall, EngineEvent, RecordName, Roles, Step};
 use groundhog_engine::streams::key::{Class, StreamKey};
 use groundhog_engine::streams::window::VerdictKind;
 use indexmap::IndexMap;
@@ -33,6 +33,16 @@ struct NodeState {
     stalled: [bool; 4],
     /// Dispatched and not handled, by class.
     in_hand: [u32; 4],
+    /// Dispatched out of the relay inbox in this life, and not taken.
+    untaken: u32,
+}
+
+const fn stall_mark(stall: CustodyStall) -> Mark {
+    match stall {
+        CustodyStall::Full { .. } => Mark::CustodyFull,
+        CustodyStall::Refused { .. } => Mark::CustodyRefused,
+        CustodyStall::Over => Mark::CustodyOver,
+    }
 }
 
 /// What a fault does to the marks while it lasts.
@@ -160,10 +170,14 @@ impl Marks {
                 life,
                 transaction,
                 record,
+                passage,
                 answer: Answer::Verdict(verdict),
                 ..
             } => {
                 self.classified(node, record, transaction.sequence.0, verdict);
+                if passage.is_from_inbox() && verdict.admits() {
+                    self.with_node(node, |node| node.untaken += 1);
+                }
                 if verdict == VerdictKind::Replay {
                     let by = message.and_then(|message| fates.dispatched_by(message));
                     self.count_if(
@@ -177,6 +191,18 @@ impl Marks {
                 self.with_node(node, |node| node.in_hand[class] += 1);
             }
             Event::Handled { node, class, .. } => self.handled(node, class),
+            Event::Mail { node, step: MailStep::Taken | MailStep::NotTaken { .. }, .. } => {
+                self.with_node(node, |node| node.untaken = node.untaken.saturating_sub(1));
+            }
+            Event::Engine { event: EngineEvent::CustodyStall { stall, .. }, .. } => {
+                self.count_if(true, stall_mark(stall))
+            }
+            Event::Engine {
+                event: EngineEvent::Custody { change: CustodyChange::Expired { .. }, .. },
+                ..
+            } => {
+                self.count_if(true, Mark::CustodyExpired);
+            }
             Event::Engine { event: EngineEvent::Retired { .. }, .. } => {
                 self.count_if(true, Mark::StreamRetired)
             }
@@ -216,7 +242,9 @@ impl Marks {
         }
         let ready = self.nodes.get(node.index()).is_none_or(|node| node.ready);
         self.count_if(!ready, Mark::DeathWhileOpening);
-        self.with_node(node, |node| node.in_hand = [0; 4]);
+        let untaken = self.nodes.get(node.index()).map_or(0, |node| node.untaken);
+        self.count_if(untaken > 0, Mark::DiedBeforeTaking);
+        self.with_node(node, |node| (node.in_hand, node.untaken) = ([0; 4], 0));
     }
 
     fn clock_set(&mut self, at: SimTime, node: NodeId, from: u64, to: u64) {
@@ -278,7 +306,11 @@ impl Marks {
     }
 
     fn classified(&mut self, node: NodeId, record: RecordName, sequence: u64, verdict: VerdictKind) {
-        if !verdict.dispatches() {
+        if verdict == VerdictKind::Redelivered {
+            let highest = self.highest.get(&(node, record)).copied().unwrap_or(0);
+            self.count_if(sequence.saturating_add(31) < highest, Mark::RedeliveredBelow);
+        }
+        if !verdict.admits() {
             return;
         }
         self.count_if(verdict == VerdictKind::Late, Mark::WindowLate);

@@ -32,6 +32,8 @@ const FLOOD: &[&str] = &["origin-flood"];
 const ROTATION: &[&str] = &["connection-rotation", "newcomer-after-rotation"];
 const QUOTA: &[&str] = &["quota-burst"];
 const FULL: &[&str] = &["sender-table-full"];
+const STALL: &[&str] = &["custody-stall"];
+const CHURN: &[&str] = &["custody-churn"];
 
 macro_rules! marks {
     ($($name:ident = $id:literal, $scenarios:expr, $least:literal, $says:literal;)*) => {
@@ -123,6 +125,18 @@ marks! {
         "A node booted with a wall clock before the one of its earlier boot.";
     StreamRetired = "stream/retired", CLOCKS, 1,
         "A stream was retired, since all that it had admitted was spent.";
+    CustodyRefused = "custody/65th-delivery", STALL, 1,
+        "A delivery out of the relay inbox was refused, with 64 in custody.";
+    CustodyFull = "custody/stall-begun", STALL, 1,
+        "The 64th delivery entered custody.";
+    CustodyOver = "custody/stall-ended", STALL, 1,
+        "Custody was at its bound, and was below it again.";
+    CustodyExpired = "custody/expired", STALL, 1,
+        "A delivery in custody was spent before its mail was taken.";
+    RedeliveredBelow = "custody/redelivered-below-window", CHURN, 1,
+        "A delivery was dispatched again that lay below its stream's window.";
+    DiedBeforeTaking = "custody/died-before-taking", CHURN, 1,
+        "A process died with mail that was dispatched out of its inbox and not taken.";
     DelegationExpired = "delegation/expired-refused", CLOCKS, 1,
         "A transaction was refused because its delegation had expired by the verifier's clock.";
     LinkWindowUsed = "link/window-used", GENERATIONS, 1_000,

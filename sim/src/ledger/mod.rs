@@ -18,11 +18,12 @@ pub mod kind;
 pub mod lanes;
 pub mod link_event;
 mod link_marks;
+mod mail_counter;
 pub mod mark_counter;
 pub mod marks;
 pub mod onlooker;
 #[cfg(test)]
-mod samples;
+pub(crate) mod samples;
 mod slot_marks;
 pub mod subjects;
 #[cfg(test)]

@@ -76,6 +76,7 @@ pub fn plan(nodes: u16, messages: u32, faults: Vec<FaultKind>) -> Plan {
             quota: None,
             slots: None,
             links: Default::default(),
+            mail: None,
         },
         nodes: (0..nodes)
             .map(|id| NodePlan { id: NodeId(id), cores: 1, clock: ClockPlan::default() })

@@ -96,6 +96,7 @@ impl Subjects {
             | Event::Arrived { transaction, .. }
             | Event::Answered { transaction, .. }
             | Event::AdmissionAbandoned { transaction, .. }
+            | Event::Mail { transaction, .. }
             | Event::Dispatched { transaction, .. } => {
                 self.found.extend(named(&transaction.stream, account_of));
             }
@@ -176,7 +177,9 @@ impl Engine {
                 found.push(stream);
                 self.transitions.insert(transition, stream);
             }
-            EngineEvent::Quota { stream, .. } => found.extend(named(stream, account_of)),
+            EngineEvent::Quota { stream, .. } | EngineEvent::Custody { stream, .. } => {
+                found.extend(named(stream, account_of))
+            }
             EngineEvent::Unrestorable { record, spells, .. } => {
                 let Some((_, stream)) = spells else { return };
                 let Some(stream) = named(stream, account_of) else { return };
@@ -187,7 +190,8 @@ impl Engine {
             EngineEvent::Opened { .. }
             | EngineEvent::LoadFailed { .. }
             | EngineEvent::BoundMet { .. }
-            | EngineEvent::TableUse { .. } => {}
+            | EngineEvent::TableUse { .. }
+            | EngineEvent::CustodyStall { .. } => {}
         }
     }
 }

@@ -4,12 +4,12 @@
 //! whoever shows it; most fit 80 columns. Hashes are cut short, so two different events may read the same: only encodings
 //! tell events apart.
 
-use super::event::{Answer, Event, Transaction};
+use super::event::{Answer, Event, Passage, Transaction};
 use super::kind::EventKind;
 use super::words;
 use crate::plan::Fault;
 use crate::units::{FaultId, Life, MessageId, NodeId, SimTime};
-use groundhog_engine::host::observe::{Decision, EngineEvent, RecordName, Roles};
+use groundhog_engine::host::observe::{CustodyStall, Decision, EngineEvent, RecordName, Roles};
 use groundhog_engine::identity::Did;
 use groundhog_engine::streams::TableUse;
 use groundhog_engine::streams::key::{StreamKey, Table};
@@ -190,6 +190,12 @@ impl Timeline {
                 self.transaction(out, transaction)?;
                 write!(out, " {}", verdict.id())
             }
+            Event::Mail { message, transaction, step, .. } => {
+                self.transaction(out, transaction)?;
+                out.write_str(" ")?;
+                out.write_str(&words::mail_step(step))?;
+                write_message(out, message)
+            }
             Event::Handled { message, class, .. } => {
                 write!(out, "{class}")?;
                 write_message(out, message)
@@ -247,6 +253,19 @@ impl Timeline {
             EngineEvent::Retired { stream, introducer, spent, staged, .. } => {
                 self.stream(out, stream)?;
                 write!(out, " of {introducer}, spent after {spent}, batch {}", staged.0)
+            }
+            EngineEvent::Custody { stream, sequence, change, held, .. } => {
+                self.stream(out, stream)?;
+                write!(out, "#{sequence} {}, {held} held", change.id())
+            }
+            EngineEvent::CustodyStall { stall, held, .. } => {
+                write!(out, "{}, {held} held", stall.id())?;
+                match stall {
+                    CustodyStall::Full { until } | CustodyStall::Refused { until } => {
+                        write!(out, ", until one is taken or {until} is past")
+                    }
+                    CustodyStall::Over => Ok(()),
+                }
             }
             EngineEvent::BoundMet { introducer, bound, .. } => write!(out, "{introducer}: {bound}"),
             EngineEvent::TableUse { used } => {
@@ -309,6 +328,7 @@ fn write_decision(out: &mut String, decision: Decision) -> fmt::Result {
             }
             write!(out, " lease {lease}")
         }
+        Decision::Taken { sequence, .. } => write!(out, "#{sequence} taken"),
         Decision::Refused { reason } => write!(out, " refused: {reason}"),
     }
 }
@@ -336,6 +356,7 @@ pub const fn place_of(event: &Event<'_>) -> (Option<NodeId>, Option<Life>) {
         | Event::Dispatched { node, life, .. }
         | Event::Handled { node, life, .. }
         | Event::Link { node, life, .. }
+        | Event::Mail { node, life, .. }
         | Event::Engine { node, life, .. } => (Some(node), Some(life)),
         Event::PowerLost { node, .. }
         | Event::ReplayMissed { node }
@@ -374,6 +395,7 @@ fn write_copy(out: &mut String, copy: u32) -> fmt::Result {
     match copy {
         0 => Ok(()),
         u32::MAX => out.write_str(" replayed"),
+        copy if copy == Passage::FROM_INBOX.copy => out.write_str(" out of the inbox"),
         copy => write!(out, " copy {copy}"),
     }
 }

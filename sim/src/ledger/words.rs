@@ -1,5 +1,6 @@
 //! Faults in words, for shading a plot and for a timeline.
 
+use super::event::MailStep;
 use crate::plan::{ClockFault, Death, DiskFault, FaultKind, LinkFault, RecordOf, Survivors};
 use groundhog_engine::streams::key::Table;
 
@@ -109,6 +110,20 @@ pub fn fault_label(kind: &FaultKind) -> String {
                 LinkFault::Partition | LinkFault::DropConnection => format!("{words}, {ends}"),
             }
         }
+    }
+}
+
+/// What happens to mail, in words.
+#[must_use]
+pub fn mail_step(step: MailStep) -> String {
+    match step {
+        MailStep::Held { owner, copies } => format!("held by n{} and {copies} carriers in all", owner.0),
+        MailStep::HoldRefused { reason } => format!("not held: {reason}"),
+        MailStep::Gone { why } => format!("kept by no carrier any more: {}", why.id()),
+        MailStep::Taking => "is being taken".to_owned(),
+        MailStep::Taken => "taken".to_owned(),
+        MailStep::NotTaken { reason } => format!("not taken: {reason}"),
+        MailStep::Stored => "still held at the end".to_owned(),
     }
 }
 

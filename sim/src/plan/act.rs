@@ -1,5 +1,6 @@
 //! Inputs of the workload and acts of adversaries.
 
+use super::mail::MailAct;
 use crate::units::{ActionId, NodeId};
 use groundhog_engine::streams::key::Class;
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,8 @@ pub enum Act {
     Signalling(super::Signalling),
     /// A backup of the node's disk is put back.
     PutBack(super::PutBack),
+    /// Something happens to the mail that is held for `node`.
+    Mail(MailAct),
 }
 
 /// A burst of messages from one node to another.

@@ -112,6 +112,9 @@ impl Plan {
         if let Some(Err(zero)) = self.engines.quota.map(|quota| quota.config()) {
             return Err(PlanError::Wrong { place: "engines".to_owned(), what: zero.to_string() });
         }
+        if let Some(what) = self.engines.mail.as_ref().and_then(super::mail::MailPlan::wrong) {
+            return Err(PlanError::Wrong { place: "engines.mail".to_owned(), what });
+        }
         for (node, place) in self.nodes.iter().zip(0..) {
             ensure(
                 node.id == NodeId(place),
@@ -324,6 +327,10 @@ fn check_act(plan: &Plan, action: &Action, links: &BTreeSet<(NodeId, NodeId)>) -
             }
         }
         Act::RotateDelegatee => Ok(()),
+        Act::Mail(act) => {
+            let wrong = super::mail::wrong(act, plan.engines.mail.as_ref());
+            wrong.map_or(Ok(()), |what| Err(PlanError::Wrong { place: place(), what }))
+        }
         Act::Replay { frame, to, .. } => {
             plan.node_exists(frame.origin, place)?;
             plan.node_exists(frame.destination, place)?;

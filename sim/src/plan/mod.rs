@@ -11,6 +11,7 @@ mod dice;
 mod fault;
 mod generate;
 mod links;
+pub mod mail;
 mod profile;
 mod scenario;
 mod slots;
@@ -28,6 +29,7 @@ pub use fault::{
 };
 pub use generate::{generate, generate_swarm};
 pub use links::{ChunksPlan, LinksPlan, NamespacePlan, ReferencesPlan};
+pub use mail::{MailAct, MailPlan};
 pub use profile::{Costs, Crypto, DiskLatency, DiskProfile, Profile};
 pub use scenario::{Defaults, Key, KeySource, Scenario, Sections};
 pub use slots::Slots;
@@ -110,6 +112,9 @@ pub struct Engines {
     /// What connections carry beside plain frames.
     #[serde(default, skip_serializing_if = "LinksPlan::is_plain")]
     pub links: LinksPlan,
+    /// How mail is held for nodes that are away; absent where none is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mail: Option<MailPlan>,
 }
 
 /// How much each origin may send to a node in each class, by the node's monotonic clock. None of it is zero.

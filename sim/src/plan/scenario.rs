@@ -484,6 +484,43 @@ sections! {
         /// How long a node is stopped for it, in microseconds.
         stopped_us = 20_000, 1..=3_600_000_000;
     }
+    /// Mail: what is held for nodes that are away, and what they do with it.
+    Mail mail {
+        /// How long a carrier keeps mail, in milliseconds; 0: no mail is held at all.
+        lifetime_ms = 0, TIME_MS;
+        /// Bytes of mail that a carrier keeps in all.
+        carrier_bytes = 1_048_576, 1..=1_099_511_627_776;
+        /// Time between two drain passes of a node, in milliseconds.
+        drain_every_ms = 60_000, 1..=604_800_000;
+        /// How long an application has mail before it takes it, in microseconds.
+        take_after_us = 20_000, TIME_US;
+        /// Times in which a hub is away while mail for it is sent, is back, and drains.
+        absences = 0, COUNT;
+        /// Origins of the mail of one absence.
+        origins = 3, 1..=64;
+        /// Mails of each.
+        mails = 8, 1..=64;
+        /// How long the hub is away, in milliseconds.
+        away_ms = 400, 1..=604_800_000;
+        /// Absences after which the hub dies again between admission and taking, in thousandths.
+        dies_per_mille = 0, PER_MILLE;
+        /// Messages that overtake the mail in its streams before it is delivered again.
+        overtaking = 0, 0..=1_000;
+        /// Absences in which one carrier loses the mail, in thousandths.
+        carrier_lost_per_mille = 0, PER_MILLE;
+        /// Absences in which no carrier is to be reached for a while after the mail was delivered, in thousandths.
+        unreachable_per_mille = 0, PER_MILLE;
+        /// Absences in which the application takes nothing until the hub has died, in thousandths.
+        refusing_per_mille = 0, PER_MILLE;
+        /// Absences in which every carrier loses the mail, in thousandths.
+        lost_per_mille = 0, PER_MILLE;
+        /// Times in which 64 deliveries fill custody, are lost at every carrier, and more mail comes.
+        stalls = 0, COUNT;
+        /// Times in which an adversary mails a hub under fresh accounts.
+        floods = 0, COUNT;
+        /// Mails of each flood.
+        flood_mails = 64, 1..=10_000;
+    }
 }
 
 /// One scenario.

@@ -121,6 +121,7 @@ fn empty(nodes: u16, crypto: Crypto) -> Plan {
             quota: None,
             slots: None,
             links: Default::default(),
+            mail: None,
         },
         nodes: (0..nodes)
             .map(|id| NodePlan { id: NodeId(id), cores: 8, clock: ClockPlan::default() })

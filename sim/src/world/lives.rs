@@ -224,6 +224,7 @@ impl World {
         self.record(&Event::Died { node, life, death, during, gathering, fault });
         self.end_traffic(node);
         self.end_work(node);
+        self.mail.end_life(node);
         self.end_timers(node, life);
         self.end_disk_calls(node, life, &mut survival);
         let disk = &mut self.disks[node.index()];

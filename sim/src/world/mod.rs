@@ -12,6 +12,7 @@ mod faults;
 mod flood;
 mod lives;
 mod machine;
+pub mod mail;
 mod mailbox;
 pub mod network;
 mod node;
@@ -42,6 +43,7 @@ pub use transport::Program;
 use self::disk_calls::DiskCallMeta;
 use self::faults::ActiveFaults;
 use self::lives::{NodeState, Status};
+use self::mail::Mail;
 use self::node::Identity;
 use self::plants::Planted;
 use self::probe::{Probe, Prober};
@@ -95,6 +97,7 @@ pub struct World {
     disks: Vec<Disk>,
     traffic: Traffic,
     workload: Workload,
+    mail: Mail,
     faults: ActiveFaults,
     ledger: Ledger,
     disk_answers: Slots<DiskCallMeta, Result<DiskAnswer, DiskError>>,
@@ -149,6 +152,8 @@ impl World {
         let names = Names::new(accounts);
         let setting = Setting { plan: Arc::clone(&plan), names: names.clone(), reader: RecordReader::ENGINE };
         let laws = catalogue::build_all(&setting);
+        let dids: Vec<_> = nodes.iter().map(|state| state.identity.did()).collect();
+        let mail = Mail::new(&plan, &dids, crypto, flaws);
         let mut ledger_options = options.ledger;
         ledger_options.account_of.get_or_insert_with(|| Box::new(move |did| names.node(did)));
         let ledger = Ledger::new(&plan, laws, ledger_options);
@@ -163,6 +168,7 @@ impl World {
                 disks: plan.nodes.iter().map(|_| node::new_disk(&plan)).collect(),
                 traffic,
                 workload: Workload::new(&plan),
+                mail,
                 faults: ActiveFaults::new(&plan),
                 ledger,
                 disk_answers: Slots::default(),
@@ -203,6 +209,8 @@ impl World {
 
     /// What the run gave.
     pub fn outcome(&mut self, cut: Option<Cut>) -> Outcome {
+        self.ended = false;
+        self.tell_of_stored_mail();
         self.ended = true;
         let view = DiskView::new(&self.disks, &self.store_root);
         let now = self.timeline.now();

@@ -66,6 +66,7 @@ impl Inbound {
             intended: now,
             sent: now,
             class: name.class,
+            piece: None,
             path: None,
             replay: None,
             credited: false,

@@ -40,7 +40,12 @@ struct Arriving {
 
 impl World {
     /// The frame that carries a payload on a connection, with references where its sender may refer.
-    pub(super) fn framed(&mut self, direction: Direction, message: MessageId, payload: Bytes) -> Bytes {
+    pub(super) fn framed(
+        &mut self,
+        direction: Direction,
+        message: Option<MessageId>,
+        payload: Bytes,
+    ) -> Bytes {
         if self.traffic.references.is_none() {
             return payload;
         }
@@ -56,7 +61,7 @@ impl World {
         let Some(table) = self.sent_references(direction, None) else { return frame };
         let references = u8::try_from(table.counters().referenced - before).expect("two at most");
         if references > 0 {
-            let event = LinkEvent::Referenced { message: Some(message), to: direction.to, references };
+            let event = LinkEvent::Referenced { message, to: direction.to, references };
             self.record(&Event::Link { node: direction.from, life, event });
         }
         frame
@@ -97,14 +102,15 @@ impl World {
         if !self.is_by_reference(&inbound.payload) || !self.is_late(Flaw::ReferencesResolvedAtDequeue) {
             return Some(inbound);
         }
+        let Some(path) = inbound.path else { return Some(inbound) };
         let arriving = Arriving {
             number: inbound.frame,
             message: inbound.message,
-            node: inbound.path.receiving_end,
+            node: path.receiving_end,
             class: inbound.class,
             duplicate: inbound.duplicate,
             credited: inbound.credited,
-            path: inbound.path,
+            path,
         };
         match self.resolve(&arriving, inbound.payload.clone()) {
             Some(bytes) => {

@@ -197,6 +197,13 @@ impl World {
     fn push(&mut self, direction: Direction, frames: SmallVec<[Queued; 1]>) {
         let (message, copy, class) = (frames[0].message, frames[0].name.copy, frames[0].name.class);
         let count = frames.len();
+        if let Some(message) = message
+            && !self.traffic.sending.contains_key(&direction)
+            && self.is_mail(message)
+        {
+            let refused = self.hold_message(message);
+            return refused.map_or((), |cause| self.not_sent(Some(message), copy, direction.from, cause));
+        }
         let cause = match self.traffic.sending.get_mut(&direction) {
             None => Some(LossCause::Partition),
             Some(sending) => match sending.outbound.push(class, frames) {

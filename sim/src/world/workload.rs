@@ -106,6 +106,7 @@ impl World {
                 }
             }
             Act::RotateDelegatee => self.rotate_delegatee(action.node),
+            Act::Mail(act) => self.mail_act(index, ordinal, act),
             Act::Replay { frame, to, lane } => self.replay(action.id, action.node, frame, *to, *lane),
             Act::Flood(flood) => self.flood(action, index, ordinal, flood),
             Act::Reconnect(reconnect) => self.reconnect(action, index, ordinal, reconnect),

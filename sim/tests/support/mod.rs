@@ -67,6 +67,7 @@ pub fn quiet_plan(nodes: u16) -> Plan {
             quota: None,
             slots: None,
             links: Default::default(),
+            mail: None,
         },
         nodes: (0..nodes)
             .map(|id| NodePlan { id: NodeId(id), cores: 2, clock: ClockPlan::default() })

@@ -7,7 +7,8 @@ mod faults;
 #[cfg(test)]
 mod tests;
 
-use groundhog_sim::plan::{Act, Action, Burst, FrameName, Plan};
+use groundhog_sim::plan::{Act, Action, Burst, FrameName, MailAct, Plan};
+use groundhog_sim::units::NodeId;
 
 /// Its sentences: actions in order of time, then faults.
 pub fn sentences(plan: &Plan) -> Vec<String> {
@@ -53,11 +54,30 @@ fn action(action: &Action) -> String {
     match &action.act {
         Act::Send(burst) => format!("at {at} {node} sends {}", sent(burst)),
         Act::RotateDelegatee => format!("at {at} {node} takes a fresh delegatee key"),
+        Act::Mail(act) => format!("at {at} {}", mail(node, act)),
         Act::Replay { frame, to, lane } => {
             let lane = lane.map_or_else(String::new, |lane| format!(" on the {lane} lane"));
             format!("at {at} an adversary at {node} sends {} to {to} again{lane}", recorded(frame))
         }
         other => format!("at {at} {}", acts::words(node, other)),
+    }
+}
+
+fn mail(node: NodeId, act: &MailAct) -> String {
+    match act {
+        MailAct::Lose => format!("every carrier loses its mail for {node}"),
+        MailAct::LoseOne => format!("the first carrier of mail for {node} loses it"),
+        MailAct::Unreachable { for_us } => {
+            format!("{node} reaches none of its carriers for {}, and others are named to it", time(*for_us))
+        }
+        MailAct::Taking { after_us: None } => format!("the application of {node} takes no more mail"),
+        MailAct::Taking { after_us: Some(after_us) } => {
+            format!("the application of {node} takes its mail {} after it has it", time(*after_us))
+        }
+        MailAct::Flood { mails, every_us } => {
+            let mails = counted(u64::from(*mails), "mail");
+            format!("an adversary mails {node} under fresh accounts: {mails}, {} apart", time(*every_us))
+        }
     }
 }
 

@@ -41,7 +41,7 @@ pub(super) fn ways(action: &Action) -> BTreeSet<(NodeId, NodeId)> {
             None => [pair(action.node, burst.to)].into(),
             Some(via) => [pair(action.node, via), pair(via, burst.to)].into(),
         },
-        Act::RotateDelegatee => BTreeSet::new(),
+        Act::RotateDelegatee | Act::Mail(_) => BTreeSet::new(),
         Act::Replay { to, .. } => [pair(action.node, *to)].into(),
         Act::Flood(flood) => match flood.via {
             None => [pair(action.node, flood.to)].into(),
@@ -59,7 +59,7 @@ fn in_action(action: &mut Action, visit: &mut dyn FnMut(&mut NodeId)) {
             visit(&mut burst.to);
             burst.via.iter_mut().for_each(visit);
         }
-        Act::RotateDelegatee => {}
+        Act::RotateDelegatee | Act::Mail(_) => {}
         Act::Replay { frame, to, .. } => {
             visit(&mut frame.origin);
             visit(&mut frame.destination);

@@ -2,7 +2,9 @@
 //!
 //! Promise: what is simplest depends on the number alone; a new field of the format is one line here.
 
-use crate::plan::{Act, ClockFault, Defaults, DiskFault, Fault, FaultKind, LinkFault, Plan, Sections, When};
+use crate::plan::{
+    Act, ClockFault, Defaults, DiskFault, Fault, FaultKind, LinkFault, MailAct, Plan, Sections, When,
+};
 use std::sync::LazyLock;
 
 /// A number of any width.
@@ -154,6 +156,15 @@ fn of_actions(plan: &mut Plan, visit: &mut Visit<'_>) {
                 visit(&mut burst.envelopes, 0);
             }
             Act::RotateDelegatee => {}
+            Act::Mail(act) => match act {
+                MailAct::Lose | MailAct::LoseOne | MailAct::Taking { after_us: None } => {}
+                MailAct::Unreachable { for_us } => visit(for_us, 0),
+                MailAct::Taking { after_us: Some(after_us) } => visit(after_us, 0),
+                MailAct::Flood { mails, every_us } => {
+                    visit(mails, 1);
+                    visit(every_us, 0);
+                }
+            },
             Act::Replay { frame, .. } => {
                 visit(&mut frame.sequence, 0);
                 visit(&mut frame.copy, 0);

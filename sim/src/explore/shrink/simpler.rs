@@ -47,6 +47,7 @@ pub(super) fn kinds(search: &mut Search<'_>) -> Result<(), Over> {
             | Act::Reconnect(_)
             | Act::Signalling(_)
             | Act::PutBack(_) => {}
+            Act::Mail(_) => {}
         }
         search.try_one(plan)?;
     }

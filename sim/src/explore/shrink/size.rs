@@ -58,6 +58,7 @@ impl Weight {
             Act::Flood(flood) => u64::from(flood.count),
             Act::Signalling(signalling) => u64::from(signalling.count),
             Act::RotateDelegatee | Act::Replay { .. } | Act::Reconnect(_) | Act::PutBack(_) => 1,
+            Act::Mail(act) => act.mails(),
         };
         let mut sum = 0;
         numbers(&mut plan.clone(), &mut |number, resting| sum += cost(number.get(), resting));
@@ -79,6 +80,7 @@ fn kinds(plan: &Plan) -> u64 {
         Act::Replay { lane, .. } => u64::from(lane.is_some()),
         Act::Flood(flood) => u64::from(flood.via.is_some()) + u64::from(flood.forgery.is_some()),
         Act::RotateDelegatee | Act::Reconnect(_) | Act::Signalling(_) | Act::PutBack(_) => 0,
+        Act::Mail(_) => 0,
     };
     u64::from(plan.crypto == Crypto::Ed25519)
         + u64::from(plan.profile.disk == DiskProfile::Ordered)

@@ -10,6 +10,7 @@ mod disks;
 mod flooders;
 mod links;
 mod load;
+mod mail;
 mod network;
 mod scenes;
 mod shape;
@@ -159,6 +160,7 @@ fn with_levels(scenario: &Scenario, seed: u64, levels: impl FnOnce(&Scenario) ->
     load::draw(&mut draft, &engines);
     scenes::draw(&mut draft);
     links::draw(&mut draft);
+    mail::draw(&mut draft, &engines);
     adversaries::draw(&mut draft);
     flooders::draw(&mut draft);
     crashes::draw(&mut draft);
@@ -222,6 +224,7 @@ fn engines(draft: &Draft<'_>) -> Engines {
         quota: quota(draft),
         slots: slots(draft),
         links: links::engines(draft),
+        mail: mail::plan(draft),
     }
 }
 

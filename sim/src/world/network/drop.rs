@@ -55,8 +55,8 @@ mod tests {
         network.ready(one);
         let first = network.ready(other)[0].generation;
         network.begin_fault(fault, (one, other), false, LinkFault::DropConnection).unwrap();
-        assert_eq!(network.drop_connection(one, other).connections.len(), 1);
-        assert_eq!(network.drop_connection(one, other).connections.len(), 0, "it is gone");
+        assert_eq!(network.disconnect(one, other).connections.len(), 1);
+        assert_eq!(network.disconnect(one, other).connections.len(), 0, "it is gone");
         assert_eq!((network.connection(one, other), network.connect_ready().len()), (None, 0));
         network.die(other);
         assert_eq!(network.ready(other).len(), 0, "a restart does not bring it back");

@@ -300,7 +300,12 @@ async fn answer_of(context: &LifeContext, waiting: &mut Waiting) -> Option<Answe
             }
         },
     };
-    Some(match result {
+    Some(answer_to(result))
+}
+
+/// What an admission's result is to its caller.
+pub(super) fn answer_to(result: Result<VerdictKind, AdmitError>) -> Answer {
+    match result {
         Ok(verdict) => Answer::Verdict(verdict),
         Err(AdmitError::Replay { .. }) => Answer::Verdict(VerdictKind::Replay),
         Err(AdmitError::Fork { .. }) => Answer::Verdict(VerdictKind::Fork),
@@ -310,7 +315,7 @@ async fn answer_of(context: &LifeContext, waiting: &mut Waiting) -> Option<Answe
             Answer::Unscheduled
         }
         Err(error) => Answer::Refused(error.id()),
-    })
+    }
 }
 
 fn abandoned(context: &LifeContext, waiting: &Waiting) {

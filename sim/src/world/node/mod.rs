@@ -7,6 +7,7 @@ mod chunks;
 mod connections;
 mod identity;
 mod lane;
+mod mail;
 mod namespace;
 mod sender;
 
@@ -26,7 +27,7 @@ use groundhog_engine::host::Host;
 use groundhog_engine::host::disk::DiskPath;
 use groundhog_engine::identity::Did;
 use groundhog_engine::identity::signing::Crypto;
-use groundhog_engine::store::{self, frame};
+use groundhog_engine::store::frame;
 use groundhog_engine::streams::chunks::Reassembly;
 use groundhog_engine::streams::key::{Class, NetworkId};
 use groundhog_engine::streams::verify::Verifier;
@@ -153,6 +154,11 @@ pub async fn live(shared: Shared, host: Host, machine: SimMachine, node: NodeId,
     }));
     for class in Class::ALL {
         context.machine.start(Task::Sender(class), Box::pin(sender::run(Arc::clone(&context), class)));
+    }
+    if let Some(mail) = shared.with(|world| world.plan.engines.mail) {
+        let drains = mail::drain(Arc::clone(&context), mail.drain_every_us);
+        context.machine.start(Task::Mail("drain"), Box::pin(drains));
+        context.machine.start(Task::Mail("taker"), Box::pin(mail::take(Arc::clone(&context))));
     }
     shared.with(|world| world.ready(node, life));
     loop {

@@ -5,7 +5,7 @@ use crate::print::columns::beat::Mark;
 use crate::print::columns::draft::{Deed, Draft, Place, ranges};
 use crate::print::columns::quiet::Quiet;
 use groundhog_engine::host::disk::DiskErrorKind;
-use groundhog_engine::host::observe::{BatchNumber, EngineEvent};
+use groundhog_engine::host::observe::{BatchNumber, CustodyChange, CustodyStall, EngineEvent};
 use groundhog_sim::ledger::event::Event;
 use groundhog_sim::ledger::onlooker::Line;
 use groundhog_sim::ledger::words;
@@ -145,6 +145,18 @@ impl Story {
             EngineEvent::BoundMet { introducer, bound, .. } => {
                 self.words(at, node, Mark::Wrong, format!("{introducer}: {bound}"));
             }
+            EngineEvent::CustodyStall { stall, held, .. } => {
+                let words = format!("relay custody {}: {held} deliveries", stall.id());
+                let mark = if matches!(stall, CustodyStall::Over) { Mark::Plain } else { Mark::Wrong };
+                self.words(at, node, mark, words);
+            }
+            EngineEvent::Custody {
+                change: CustodyChange::Expired { .. } | CustodyChange::Dropped, ..
+            } => {
+                self.words(at, node, Mark::Wrong, "mail leaves custody, and nobody took it".to_owned());
+            }
+            // What enters custody and what is taken out of it is told by the decision after it.
+            EngineEvent::Custody { .. } => self.grown(at),
             // A charge is told by the decision after it; what a caller got, by the world, which saw it.
             EngineEvent::Quota { .. }
             | EngineEvent::TableUse { .. }

@@ -8,6 +8,7 @@ use groundhog_engine::streams::key::Class;
 use groundhog_sim::ledger::event::{Answer, Event};
 use groundhog_sim::ledger::onlooker::Line;
 use groundhog_sim::ledger::subjects::StreamName;
+use groundhog_sim::ledger::words;
 use groundhog_sim::units::{NodeId, SimTime};
 
 /// A frame on its way.
@@ -79,6 +80,11 @@ impl Story {
                 let subject = self.carried(line, message, transaction, 0);
                 self.admitting(at, node, subject, |admitting| admitting.dispatched = true);
             }
+            Event::Mail { message, node, transaction, step, .. } => {
+                let subject = self.carried(line, message, transaction, 0);
+                let deed = Deed::Said("mail ".to_owned(), format!(": {}", words::mail_step(step)));
+                self.push(at, Place::At(node, Mark::Plain), 1, vec![subject], deed);
+            }
             // The handler's end says nothing that its beginning did not.
             _ => self.grown(at),
         }
@@ -103,6 +109,7 @@ impl Story {
                 Some(batch) => format!("leases up to #{lease} in batch {batch}"),
                 None => return self.grown(at),
             },
+            Decision::Taken { .. } => "taken out of custody".to_owned(),
             Decision::Refused { reason } => format!("refused: {}", spaced(reason)),
         };
         let open = self.open_at(node).filter(|draft| draft.subjects[0].class == class);
@@ -114,7 +121,7 @@ impl Story {
             }
             _ => {
                 let sequence = match decision {
-                    Decision::Verdict { sequence, .. } => Some(sequence.0),
+                    Decision::Verdict { sequence, .. } | Decision::Taken { sequence, .. } => Some(sequence.0),
                     Decision::Reserved { .. } | Decision::Refused { .. } => None,
                 };
                 let stream = line.streams.first().copied();
@@ -193,9 +200,10 @@ pub const fn sequence_of(event: &Event<'_>) -> Option<u64> {
         Event::Exposed { transaction, .. }
         | Event::Arrived { transaction, .. }
         | Event::Answered { transaction, .. }
+        | Event::Mail { transaction, .. }
         | Event::Dispatched { transaction, .. } => Some(transaction.sequence.0),
         Event::Engine { event: EngineEvent::Transition { decision, .. }, .. } => match decision {
-            Decision::Verdict { sequence, .. } => Some(sequence.0),
+            Decision::Verdict { sequence, .. } | Decision::Taken { sequence, .. } => Some(sequence.0),
             Decision::Reserved { first, .. } => Some(first.0),
             Decision::Refused { .. } => None,
         },

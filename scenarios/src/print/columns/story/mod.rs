@@ -124,6 +124,7 @@ impl Story {
             | Event::Answered { .. }
             | Event::AdmissionAbandoned { .. }
             | Event::Dispatched { .. }
+            | Event::Mail { .. }
             | Event::Handled { .. } => self.destination(line),
             _ => self.life(line.at, line.event),
         }
