@@ -8,6 +8,7 @@ use super::disk::{DirectoryEntry, DiskAnswer, DiskError, DiskErrorKind, DiskPath
 use super::observe::{BatchNumber, Decision, EngineEvent, Step, TransitionNumber};
 use super::{Host, Machine, Unscheduled, Work};
 use crate::host::observe::RecordName;
+use crate::streams::key::{StreamKey, Table};
 use crate::streams::quota::QuotaCharge;
 use crate::streams::record::Introducer;
 use crate::streams::slots::CapacityBound;
@@ -35,6 +36,9 @@ pub(crate) enum Seen {
     BoundMet(TransitionNumber, Introducer, CapacityBound),
     LinkLocal(TransitionNumber, Decision),
     Quota(TransitionNumber, QuotaCharge),
+    Unrestorable(RecordName, &'static str, Option<(Table, StreamKey)>),
+    LoadFailed(&'static str),
+    UnavailableRefused(RecordName, u64),
 }
 
 /// An operation to fail, with or without its effect.
@@ -403,6 +407,13 @@ impl Machine for TestMachine {
             }
             EngineEvent::LinkLocal { transition, decision, .. } => Seen::LinkLocal(transition, decision),
             EngineEvent::Quota { transition, charge, .. } => Seen::Quota(transition, charge),
+            EngineEvent::Unrestorable { record, reason, spells } => {
+                Seen::Unrestorable(record, reason, spells.map(|(table, stream)| (table, *stream)))
+            }
+            EngineEvent::LoadFailed { reason } => Seen::LoadFailed(reason),
+            EngineEvent::UnavailableRefused { record, refused, .. } => {
+                Seen::UnavailableRefused(record, refused)
+            }
         };
         self.locked().seen.push(seen);
     }
