@@ -9,6 +9,7 @@ use super::observe::{BatchNumber, CustodyStall, Decision, EngineEvent, Step, Tra
 use super::{Host, Machine, Unscheduled, Work};
 use crate::host::observe::RecordName;
 use crate::streams::TableUse;
+use crate::streams::key::{StreamKey, Table};
 use crate::streams::quota::QuotaCharge;
 use crate::streams::record::Introducer;
 use crate::streams::slots::CapacityBound;
@@ -38,6 +39,9 @@ pub(crate) enum Seen {
     Quota(TransitionNumber, QuotaCharge),
     Custody(TransitionNumber, u64, &'static str, u32),
     CustodyStall(TransitionNumber, CustodyStall, u32),
+    Unrestorable(RecordName, &'static str, Option<(Table, StreamKey)>),
+    LoadFailed(&'static str),
+    UnavailableRefused(RecordName, u64),
 }
 
 /// An operation to fail, with or without its effect.
@@ -413,9 +417,6 @@ impl Machine for TestMachine {
             }
             EngineEvent::LinkLocal { transition, decision, .. } => Seen::LinkLocal(transition, decision),
             EngineEvent::Quota { transition, charge, .. } => Seen::Quota(transition, charge),
-            EngineEvent::Unrestorable { .. }
-            | EngineEvent::LoadFailed { .. }
-            | EngineEvent::UnavailableRefused { .. } => return,
             EngineEvent::TableUse { used } => {
                 let mut disk = self.locked();
                 disk.used = (used, disk.used.1 + 1);
@@ -426,6 +427,13 @@ impl Machine for TestMachine {
             }
             EngineEvent::CustodyStall { transition, stall, held } => {
                 Seen::CustodyStall(transition, stall, held)
+            }
+            EngineEvent::Unrestorable { record, reason, spells } => {
+                Seen::Unrestorable(record, reason, spells.map(|(table, stream)| (table, *stream)))
+            }
+            EngineEvent::LoadFailed { reason } => Seen::LoadFailed(reason),
+            EngineEvent::UnavailableRefused { record, refused, .. } => {
+                Seen::UnavailableRefused(record, refused)
             }
         };
         self.locked().seen.push(seen);

@@ -162,9 +162,11 @@ pub const LIMITS: &[Limit] = &[
         licence: Some(Licence::StoreRemoved),
         laws: &[
             "streams/refusal-true",
+            "streams/verdict",
             "streams/delivered",
-            "commit/release",
             "streams/lease",
+            "commit/release",
+            "commit/undo",
             "commit/undo-digest",
         ],
     },
@@ -222,6 +224,11 @@ impl Licences {
             Event::ReserveAnswered { message, .. } => self.routes.get(*message),
             _ => None,
         }
+    }
+
+    /// What a law begins from is the disk again from a node's next life on.
+    fn booted(&mut self, node: NodeId) {
+        self.begun.retain(|(touched, _)| touched.node != node || touched.licence != Licence::StoreRemoved);
     }
 
     /// The limit that a violation counts as, if an act touched the stream that showed it, or, where the act touched every
@@ -290,7 +297,7 @@ impl Law for Excused {
     }
 
     fn reads(&self) -> EventMask {
-        let faults = EventMask::of(&[EventKind::FaultBegan]);
+        let faults = EventMask::of(&[EventKind::FaultBegan, EventKind::Booted]);
         self.law.reads().with(if self.licences.acts.is_empty() { EventMask::NONE } else { faults })
     }
 
@@ -299,6 +306,12 @@ impl Law for Excused {
             let touched = self.licences.acts.get(fault).into_iter().flatten();
             self.licences.begun.extend(touched.map(|touched| (*touched, at)));
             if !self.law.reads().holds(EventKind::FaultBegan) {
+                return;
+            }
+        }
+        if let Event::Booted { node, .. } = event {
+            self.licences.booted(*node);
+            if !self.law.reads().holds(EventKind::Booted) {
                 return;
             }
         }

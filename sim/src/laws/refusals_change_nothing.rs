@@ -67,7 +67,12 @@ impl RefusalsChangeNothing {
         view: &dyn View,
         broken: &mut Vec<Violation>,
     ) {
-        if let Some(trace) = self.trace(transaction, &view.visible_image(node, record)) {
+        let image = view.visible_image(node, record);
+        if image != RecordImage::Absent && !self.reader.is_in_place(record, &image) {
+            // Whatever lies there, it is not the stream's.
+            return;
+        }
+        if let Some(trace) = self.trace(transaction, &image) {
             let saw = format!("{node} refused {}, and {trace}", self.names.transaction(transaction));
             broken.push(Violation { law: Self::ID, at, node: Some(node), saw });
         }

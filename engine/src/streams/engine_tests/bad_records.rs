@@ -146,3 +146,32 @@ async fn a_snapshot_of_all_streams_is_kept_named_and_refuses_nobody() {
     assert_eq!(node.verdict(transaction(&signer(3, 2), 6, 0)).await, "advance");
     assert_eq!(node.machine.content(&record_path(&root(), name)).expect("kept"), content);
 }
+
+#[tokio::test]
+async fn each_bad_record_is_told_once_at_open_with_its_stream_and_each_refusal_is_counted() {
+    use crate::host::test_machine::Seen;
+    let mut node = node_with_two_streams().await;
+    let (alice, bob) = (name(&signer(1, 2)), name(&signer(3, 2)));
+    let path = record_path(&root(), alice);
+    let mut torn = node.machine.content(&path).expect("a record").to_vec();
+    torn.pop();
+    node.machine.put(&path, &torn);
+    node.machine.take_away(&record_path(&root(), bob));
+    node.machine.take_seen();
+    node.restart().await;
+    for _ in 0..2 {
+        assert_eq!(node.verdict(transaction(&signer(1, 2), 6, 0)).await, "stream-unavailable");
+    }
+    let told: Vec<Seen> = node
+        .machine
+        .take_seen()
+        .into_iter()
+        .filter(|seen| matches!(seen, Seen::Unrestorable(..) | Seen::UnavailableRefused(..)))
+        .collect();
+    let spelled = Some((Table::Receiver, stream(&signer(1, 2))));
+    let mut expected =
+        vec![Seen::Unrestorable(alice, "undecodable", spelled), Seen::Unrestorable(bob, "missing", None)];
+    expected.sort_by_key(|seen| if let Seen::Unrestorable(record, ..) = seen { *record } else { alice });
+    expected.extend([Seen::UnavailableRefused(alice, 1), Seen::UnavailableRefused(alice, 2)]);
+    assert_eq!(told, expected);
+}
