@@ -24,7 +24,7 @@ pub use folder::{ReportError, probe};
 pub use format::{count, duration};
 pub use latency::{LADDER, Percentile, SAMPLES_ABOVE, percentile};
 pub use marks::{MarkRate, Standing};
-pub use page::{Sizing, of_sizing as sizing_page};
+pub use page::{CurvePoints, Sizing, of_sizing as sizing_page};
 pub use summary::{FORMAT, of_campaign as campaign_summary, of_run as run_summary};
 pub use terminal::{terminal, terminal_campaign};
 pub use totals::{BoundTotal, Broken, CutTotal, LevelSeeds, LimitUse, Totals, cut_id};

@@ -12,4 +12,4 @@ mod tables;
 pub(crate) use campaign::of_campaign;
 pub(crate) use frame::{cut_words, real, simulated, verdict_word, whereabouts};
 pub(crate) use run::of_run;
-pub use sizing::{Sizing, of_sizing};
+pub use sizing::{CurvePoints, Sizing, of_sizing};

@@ -5,6 +5,9 @@ use crate::folder::ReportError;
 use crate::plot::{self, CLASS_COLOURS, Curve, NEUTRAL};
 use maud::html;
 
+/// Points of a curve: load, simulated, by the formula.
+pub type CurvePoints = Vec<(u64, u64, u64)>;
+
 /// What a question about sizes was answered with.
 #[derive(Clone, Debug)]
 pub struct Sizing<'a> {
@@ -14,8 +17,8 @@ pub struct Sizing<'a> {
     pub answer: &'a str,
     /// What the plot shows over what.
     pub plotted: &'a str,
-    /// For each curve its name, and its points: load, simulated, by the formula.
-    pub curves: Vec<(String, Vec<(u64, u64, u64)>)>,
+    /// The name and the points of each curve.
+    pub curves: Vec<(String, CurvePoints)>,
     /// What is never passed.
     pub bound: Option<(&'a str, u64)>,
     /// The head of the table.

@@ -10,7 +10,7 @@ use crate::print::block::{Failure, FailureKind};
 use crate::simulate::{self, Manner};
 use crate::target;
 use groundhog_engine::streams::slots::{DEFAULT_SUCCESSORS, SlotBounds};
-use groundhog_reports::{Sizing, count};
+use groundhog_reports::{CurvePoints, Sizing, count};
 use groundhog_sim::outcome::{FloodFigures, Outcome};
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -279,7 +279,7 @@ fn text(bounds: &SlotBounds, sentence: &str, points: &[Point]) -> String {
     text
 }
 
-fn curves(arguments: &Arguments, points: &[Point]) -> Vec<(String, Vec<(u64, u64, u64)>)> {
+fn curves(arguments: &Arguments, points: &[Point]) -> Vec<(String, CurvePoints)> {
     let curve = |rotations: &u64| {
         let points = points.iter().filter(|point| point.rotations == *rotations);
         let points = points

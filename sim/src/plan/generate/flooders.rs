@@ -131,7 +131,8 @@ fn signals(draft: &mut Draft<'_>, party: &Party) {
 
 /// A rotation retires every connection of a party in a row.
 fn rotations(draft: &mut Draft<'_>, parties: &[Party]) {
-    let count = draft.count("rotations", &draft.scenario.sections.adversaries.rotations);
+    // As many whatever the number of nodes, as there are parties.
+    let count = draft.scenario.sections.adversaries.rotations.roll_u64(&mut draft.dice("rotations", 0));
     for (place, party) in (0..count).zip(parties.iter().cycle()) {
         let mut dice = draft.dice("rotation-of-party", place);
         let part_us = draft.chaos_us / (count + 1);
