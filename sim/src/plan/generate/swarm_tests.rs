@@ -67,6 +67,7 @@ const fn reach(kind: Kind) -> Reach {
         | Kind::NarrowLinks
         | Kind::StalledChannels
         | Kind::StalledHandlers
+        | Kind::DroppedConnections
         | Kind::SlowProcessors
         | Kind::ClockPauses => Reach::Faults,
         Kind::SceneClass | Kind::SceneChannel | Kind::SceneReceiver | Kind::Floods => Reach::Traffic,

@@ -77,7 +77,7 @@ impl Application {
     /// The data of a message: that of the message before it, where both carry the same payload.
     pub fn payload(&self, message: MessageId, envelopes: u32, epoch: Epoch, content: &[u8]) -> Vec<u8> {
         let Sending { sender, last } = &mut *self.sender.lock().expect("one task alone uses this lock");
-        let again = message.ordinal % envelopes.max(1) != 0;
+        let again = !message.ordinal.is_multiple_of(envelopes.max(1));
         if let Some(data) = last.get(&message.action).filter(|_| again) {
             return data.clone();
         }
