@@ -21,6 +21,7 @@ pub(super) fn everything(nodes: u32, chaos_ms: i64) -> Scenario {
     sections.links.loss_per_mille = Draw::Between(0, 30);
     sections.links.duplicate_per_mille = Draw::Between(0, 30);
     sections.load.rotate_every_ms = Draw::OneOf(vec![(0, 1), (300, 1)]);
+    sections.peers.chunk_bytes = Draw::Fixed(4_000);
     sections.engines.quota_messages_per_s = Draw::OneOf(vec![(0, 1), (8, 1)]);
     sections.engines.delegation_lifetime_ms = Draw::OneOf(vec![(900, 1), (2_592_000_000, 1)]);
     for count in [
@@ -50,6 +51,9 @@ pub(super) fn everything(nodes: u32, chaos_ms: i64) -> Scenario {
         &mut sections.scenes.floods,
         &mut sections.handlers.stalls,
         &mut sections.handlers.slow_processors,
+        &mut sections.peers.dropped_connections,
+        &mut sections.peers.namespace_bursts,
+        &mut sections.peers.long_bursts,
         &mut sections.clocks.steps,
         &mut sections.clocks.drifts,
         &mut sections.clocks.freezes,
