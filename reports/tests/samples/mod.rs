@@ -179,6 +179,7 @@ pub fn held(seed: u64) -> Outcome {
             },
         ],
         batch_sizes: (1..90).map(|size| (size, 2_400 / (u64::from(size) * u64::from(size)) + 1)).collect(),
+        mail: Default::default(),
         cut: None,
     }
 }

@@ -1,7 +1,7 @@
 //! Events and plans for tests: at least one event of every kind, and for every field one that differs in it alone.
 
 use super::doer::Task;
-use super::event::{Answer, Event, LossCause, Passage, Transaction};
+use super::event::{Answer, Event, LossCause, MailGone, MailStep, Passage, Transaction};
 use crate::laws::{RecordImage, StoreUse, View};
 use crate::plan::{
     Act, Action, Burst, ClockPlan, Costs, Crypto, Death, DiskLatency, DiskOperation, DiskProfile, Engines,
@@ -10,7 +10,8 @@ use crate::plan::{
 use crate::units::{ActionId, FaultId, FrameNumber, Life, MessageId, NodeId};
 use groundhog_engine::host::disk::DiskErrorKind;
 use groundhog_engine::host::observe::{
-    BatchNumber, Decision, EngineEvent, RecordName, Roles, Step, TransitionNumber,
+    BatchNumber, CustodyChange, CustodyStall, Decision, EngineEvent, RecordName, Roles, Step,
+    TransitionNumber,
 };
 use groundhog_engine::identity::Did;
 use groundhog_engine::streams::key::{Class, NetworkId, StreamKey, Table};
@@ -295,6 +296,7 @@ fn admission() -> Vec<Event<'static>> {
         Event::Dispatched { message, node, life, transaction, verdict, intended_ns, sent_ns }
     };
     let late = VerdictKind::Late;
+    let mail = |message, node, life, step| Event::Mail { message, node, life, transaction, step };
     let mut all = vec![
         Event::Unverified { message: M, node: N, life: L, reason: "delegation-expired" },
         Event::Unverified { message: None, node: N, life: L, reason: "delegation-expired" },
@@ -317,6 +319,16 @@ fn admission() -> Vec<Event<'static>> {
         Event::Handled { message: M, node: N2, life: L, class: Class::E2e },
         Event::Handled { message: M, node: N, life: L2, class: Class::E2e },
         Event::Handled { message: M, node: N, life: L, class: Class::Control },
+        mail(None, N, L, MailStep::Taken), mail(M, N, L, MailStep::Taken), mail(M, N2, L, MailStep::Taken),
+        mail(M, N, L2, MailStep::Taken), mail(M, N, L, MailStep::Taking), mail(M, N, L, MailStep::Stored),
+        mail(M, N, L, MailStep::Held { owner: N, copies: 3, asked: 3 }), mail(M, N, L, MailStep::Held { owner: N2, copies: 3, asked: 3 }),
+        mail(M, N, L, MailStep::Held { owner: N, copies: 3, asked: 4 }),
+        mail(M, N, L, MailStep::Held { owner: N, copies: 1, asked: 3 }), mail(M, N, L, MailStep::HoldRefused { reason: "no-room" }),
+        mail(M, N, L, MailStep::HoldRefused { reason: "no-carrier" }), mail(M, N, L, MailStep::NotTaken { reason: "no-room" }),
+        mail(M, N, L, MailStep::Gone { why: MailGone::Fetched }), mail(M, N, L, MailStep::Gone { why: MailGone::PushedOut }),
+        mail(M, N, L, MailStep::Gone { why: MailGone::Expired }), mail(M, N, L, MailStep::Gone { why: MailGone::LostEverywhere }),
+        mail(M, N, L, MailStep::Gone { why: MailGone::CarrierLost }),
+        answered(M, N, L, RECORD, Passage::FROM_INBOX, Answer::Verdict(VerdictKind::Redelivered)),
     ];
     for transaction in transactions() {
         all.push(Event::Arrived { message: M, node: N, life: L, wall, transaction, passage: P });
@@ -349,6 +361,10 @@ fn engine() -> Vec<EngineEvent<'static>> {
         EngineEvent::Quota { transition, stream, charge }
     };
     let met = |transition, introducer, bound| EngineEvent::BoundMet { transition, introducer, bound };
+    let custody = |transition, stream, sequence, digest, change, held| {
+        EngineEvent::Custody { transition, stream, sequence: Sequence(sequence), digest: [digest; 32], change, held }
+    };
+    let stall = |transition, stall, held| EngineEvent::CustodyStall { transition, stall, held };
     vec![
         opened(1, 2, 3), opened(2, 2, 3), opened(1, 1, 3), opened(1, 2, 2), opened(u32::MAX, u32::MAX, u64::MAX),
         transition(t, &STREAM, receiver, RECORD, verdict, Some(B)),
@@ -414,5 +430,18 @@ fn engine() -> Vec<EngineEvent<'static>> {
         charge(t, &STREAM, 5, 65, MessageLimit::Enforced, None), charge(t, &STREAM, 5, 64, MessageLimit::Delegated, None),
         charge(t, &STREAM, 5, 64, MessageLimit::Enforced, Some("message-rate-exhausted")),
         charge(t, &STREAM, u64::MAX, u64::MAX, MessageLimit::Enforced, Some("byte-rate-exhausted")),
+        transition(t, &STREAM, receiver, RECORD, Decision::Taken { sequence: Sequence(41), digest: [9; 32] }, Some(B)),
+        transition(t, &STREAM, receiver, RECORD, Decision::Taken { sequence: Sequence(40), digest: [9; 32] }, Some(B)),
+        transition(t, &STREAM, receiver, RECORD, Decision::Taken { sequence: Sequence(41), digest: [8; 32] }, Some(B)),
+        custody(t, &STREAM, 41, 9, CustodyChange::Taken, 5), custody(TransitionNumber(3), &STREAM, 41, 9, CustodyChange::Taken, 5),
+        custody(t, &OTHERS[0].stream, 41, 9, CustodyChange::Taken, 5), custody(t, &STREAM, 40, 9, CustodyChange::Taken, 5),
+        custody(t, &STREAM, 41, 8, CustodyChange::Taken, 5), custody(t, &STREAM, 41, 9, CustodyChange::Taken, 6),
+        custody(t, &STREAM, 41, 9, CustodyChange::Redelivered, 5), custody(t, &STREAM, 41, 9, CustodyChange::Dropped, 5),
+        custody(t, &STREAM, 41, 9, CustodyChange::TakenIn { spent: WallMs(7) }, 5),
+        custody(t, &STREAM, 41, 9, CustodyChange::TakenIn { spent: WallMs(8) }, 5),
+        custody(t, &STREAM, 41, 9, CustodyChange::Expired { spent: WallMs(7) }, 5),
+        stall(t, CustodyStall::Full { until: WallMs(7) }, 64), stall(TransitionNumber(3), CustodyStall::Full { until: WallMs(7) }, 64),
+        stall(t, CustodyStall::Full { until: WallMs(8) }, 64), stall(t, CustodyStall::Full { until: WallMs(7) }, 65),
+        stall(t, CustodyStall::Refused { until: WallMs(7) }, 64), stall(t, CustodyStall::Over, 64),
     ]
 }
