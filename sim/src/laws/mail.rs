@@ -13,13 +13,15 @@ use groundhog_engine::streams::window::VerdictKind;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Carriers that hold each mail (facts 6.1: the owner and its successors).
-const CARRIERS: u8 = 3;
+/// Carriers that are asked to hold each mail at least: the owner and a successor, where there is one (facts 6.1). More are
+/// asked where more are up.
+const ASKED: u8 = 2;
 
 /// One mail for one node.
 struct Held {
     transaction: Transaction,
-    copies: u8,
+    /// Carriers that were asked to hold it.
+    asked: u8,
     gone: Option<MailGone>,
     stored: bool,
     /// The last thing that its destination said of it, if that refused it for good.
@@ -31,7 +33,8 @@ pub struct Mail {
     names: Names,
     custody: CustodyBook,
     held: IndexMap<(NodeId, DigestKey), Held, FxBuildHasher>,
-    nodes: u8,
+    /// Nodes that can hold mail for one.
+    others: u8,
 }
 
 impl Mail {
@@ -48,7 +51,7 @@ impl Mail {
             names: setting.names.clone(),
             custody: CustodyBook::default(),
             held: IndexMap::default(),
-            nodes: u8::try_from(setting.plan.nodes.len()).unwrap_or(u8::MAX),
+            others: u8::try_from(setting.plan.nodes.len().saturating_sub(1)).unwrap_or(u8::MAX),
         }
     }
 
@@ -73,11 +76,11 @@ impl Mail {
     fn stepped(&mut self, node: NodeId, transaction: &Transaction, step: MailStep) -> Option<String> {
         let key = (node, DigestKey::of(&transaction.digest));
         match step {
-            MailStep::Held { copies, .. } => {
+            MailStep::Held { asked, .. } => {
                 let transaction = *transaction;
-                let new = Held { transaction, copies, gone: None, stored: false, refused: false };
+                let new = Held { transaction, asked, gone: None, stored: false, refused: false };
                 let held = self.held.entry(key).or_insert(new);
-                (held.gone, held.copies) = (None, held.copies.max(copies));
+                (held.gone, held.asked) = (None, held.asked.max(asked));
             }
             MailStep::Gone { why } => {
                 let held = self.held.get_mut(&key)?;
@@ -106,10 +109,8 @@ impl Mail {
             Some(MailGone::Fetched) => {
                 (!held.refused).then_some("its destination had it removed, and neither took nor refused it")
             }
-            Some(MailGone::CarrierLost) => {
-                let due = CARRIERS.min(self.nodes.saturating_sub(1));
-                (held.copies < due).then_some("one carrier was lost, and it was held by no other")
-            }
+            Some(MailGone::CarrierLost) => (held.asked < ASKED.min(self.others))
+                .then_some("one carrier was lost, and no other was asked to hold it"),
             Some(MailGone::PushedOut | MailGone::Expired | MailGone::LostEverywhere) => None,
         }
     }
@@ -155,3 +156,7 @@ impl Law for Mail {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "mail_tests.rs"]
+mod tests;

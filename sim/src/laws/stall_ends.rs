@@ -88,3 +88,7 @@ impl Law for StallEnds {
 
     fn end(&mut self, _at: SimTime, _view: &dyn View, _broken: &mut Vec<Violation>) {}
 }
+
+#[cfg(test)]
+#[path = "stall_ends_tests.rs"]
+mod tests;

@@ -540,10 +540,11 @@ impl Encoder<'_> {
 
     fn mail(&mut self, step: MailStep) {
         match step {
-            MailStep::Held { owner, copies } => {
+            MailStep::Held { owner, copies, asked } => {
                 self.byte(0);
                 self.number(u64::from(owner.0));
                 self.byte(copies);
+                self.byte(asked);
             }
             MailStep::HoldRefused { reason } => {
                 self.byte(1);

@@ -123,6 +123,8 @@ pub enum MailStep {
         owner: NodeId,
         /// How many carriers took it.
         copies: u8,
+        /// How many were asked.
+        asked: u8,
     },
     /// No carrier took it; `reason` in kebab case.
     HoldRefused {

@@ -16,6 +16,7 @@ use crate::plan::{ClockFault, Death, FaultKind, LinkFault, Plan};
 use crate::units::{FaultId, Life, NodeId, SimTime};
 use groundhog_engine::host::observe::{CustodyChange, CustodyStall, EngineEvent, RecordName, Roles, Step};
 use groundhog_engine::streams::key::{Class, StreamKey};
+use groundhog_engine::streams::slots::CapacityBound;
 use groundhog_engine::streams::window::VerdictKind;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
@@ -193,6 +194,11 @@ impl Marks {
             Event::Handled { node, class, .. } => self.handled(node, class),
             Event::Mail { node, step: MailStep::Taken | MailStep::NotTaken { .. }, .. } => {
                 self.with_node(node, |node| node.untaken = node.untaken.saturating_sub(1));
+            }
+            Event::Engine {
+                event: EngineEvent::BoundMet { bound: CapacityBound::Inbox { .. }, .. }, ..
+            } => {
+                self.count_if(true, Mark::InboxShareMet);
             }
             Event::Engine { event: EngineEvent::CustodyStall { stall, .. }, .. } => {
                 self.count_if(true, stall_mark(stall))

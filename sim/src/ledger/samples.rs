@@ -1,7 +1,7 @@
 //! Events and plans for tests: at least one event of every kind, and for every field one that differs in it alone.
 
 use super::doer::Task;
-use super::event::{Answer, Event, LossCause, Passage, Transaction};
+use super::event::{Answer, Event, LossCause, MailGone, MailStep, Passage, Transaction};
 use super::link_event::LinkEvent;
 use crate::laws::{RecordImage, StoreUse, View};
 use crate::plan::{
@@ -11,7 +11,8 @@ use crate::plan::{
 use crate::units::{ActionId, FaultId, FrameNumber, Life, MessageId, NodeId};
 use groundhog_engine::host::disk::DiskErrorKind;
 use groundhog_engine::host::observe::{
-    BatchNumber, Decision, EngineEvent, RecordName, Roles, Step, TransitionNumber,
+    BatchNumber, CustodyChange, CustodyStall, Decision, EngineEvent, RecordName, Roles, Step,
+    TransitionNumber,
 };
 use groundhog_engine::identity::Did;
 use groundhog_engine::streams::TableUse;
@@ -313,6 +314,7 @@ fn admission() -> Vec<Event<'static>> {
         Event::Dispatched { message, node, life, transaction, verdict, intended_ns, sent_ns }
     };
     let late = VerdictKind::Late;
+    let mail = |message, node, life, step| Event::Mail { message, node, life, transaction, step };
     let mut all = vec![
         Event::Unverified { message: M, node: N, life: L, reason: "delegation-expired" },
         Event::Unverified { message: None, node: N, life: L, reason: "delegation-expired" },
@@ -335,6 +337,16 @@ fn admission() -> Vec<Event<'static>> {
         Event::Handled { message: M, node: N2, life: L, class: Class::E2e },
         Event::Handled { message: M, node: N, life: L2, class: Class::E2e },
         Event::Handled { message: M, node: N, life: L, class: Class::Control },
+        mail(None, N, L, MailStep::Taken), mail(M, N, L, MailStep::Taken), mail(M, N2, L, MailStep::Taken),
+        mail(M, N, L2, MailStep::Taken), mail(M, N, L, MailStep::Taking), mail(M, N, L, MailStep::Stored),
+        mail(M, N, L, MailStep::Held { owner: N, copies: 3, asked: 3 }), mail(M, N, L, MailStep::Held { owner: N2, copies: 3, asked: 3 }),
+        mail(M, N, L, MailStep::Held { owner: N, copies: 3, asked: 4 }),
+        mail(M, N, L, MailStep::Held { owner: N, copies: 1, asked: 3 }), mail(M, N, L, MailStep::HoldRefused { reason: "no-room" }),
+        mail(M, N, L, MailStep::HoldRefused { reason: "no-carrier" }), mail(M, N, L, MailStep::NotTaken { reason: "no-room" }),
+        mail(M, N, L, MailStep::Gone { why: MailGone::Fetched }), mail(M, N, L, MailStep::Gone { why: MailGone::PushedOut }),
+        mail(M, N, L, MailStep::Gone { why: MailGone::Expired }), mail(M, N, L, MailStep::Gone { why: MailGone::LostEverywhere }),
+        mail(M, N, L, MailStep::Gone { why: MailGone::CarrierLost }),
+        answered(M, N, L, RECORD, Passage::FROM_INBOX, Answer::Verdict(VerdictKind::Redelivered)),
     ];
     for transaction in transactions() {
         all.push(Event::Arrived { message: M, node: N, life: L, wall, transaction, passage: P, introducer: Introducer::Inbox });
@@ -371,6 +383,10 @@ fn engine() -> Vec<EngineEvent<'static>> {
     let met = |transition, introducer, bound| EngineEvent::BoundMet { transition, introducer, bound };
     let used = |used| EngineEvent::TableUse { used };
     let empty = TableUse::default();
+    let custody = |transition, stream, sequence, digest, change, held| {
+        EngineEvent::Custody { transition, stream, sequence: Sequence(sequence), digest: [digest; 32], change, held }
+    };
+    let stall = |transition, stall, held| EngineEvent::CustodyStall { transition, stall, held };
     vec![
         used(empty), used(TableUse { streams: 1, ..empty }), used(TableUse { fullest_slot: 1, ..empty }),
         used(TableUse { pool: 1, ..empty }), used(TableUse { inbox: 1, ..empty }), used(TableUse { own: u32::MAX, ..empty }), used(TableUse { custody: 1, ..empty }),
@@ -444,6 +460,19 @@ fn engine() -> Vec<EngineEvent<'static>> {
         EngineEvent::LoadFailed { reason: "disk" }, EngineEvent::LoadFailed { reason: "root-missing" },
         unavailable(t, RECORD, 1), unavailable(TransitionNumber(3), RECORD, 1), unavailable(t, OTHER_RECORD, 1),
         unavailable(t, RECORD, u64::MAX),
+        transition(t, &STREAM, receiver, RECORD, Decision::Taken { sequence: Sequence(41), digest: [9; 32] }, Some(B)),
+        transition(t, &STREAM, receiver, RECORD, Decision::Taken { sequence: Sequence(40), digest: [9; 32] }, Some(B)),
+        transition(t, &STREAM, receiver, RECORD, Decision::Taken { sequence: Sequence(41), digest: [8; 32] }, Some(B)),
+        custody(t, &STREAM, 41, 9, CustodyChange::Taken, 5), custody(TransitionNumber(3), &STREAM, 41, 9, CustodyChange::Taken, 5),
+        custody(t, &OTHERS[0].stream, 41, 9, CustodyChange::Taken, 5), custody(t, &STREAM, 40, 9, CustodyChange::Taken, 5),
+        custody(t, &STREAM, 41, 8, CustodyChange::Taken, 5), custody(t, &STREAM, 41, 9, CustodyChange::Taken, 6),
+        custody(t, &STREAM, 41, 9, CustodyChange::Redelivered, 5), custody(t, &STREAM, 41, 9, CustodyChange::Dropped, 5),
+        custody(t, &STREAM, 41, 9, CustodyChange::TakenIn { spent: WallMs(7) }, 5),
+        custody(t, &STREAM, 41, 9, CustodyChange::TakenIn { spent: WallMs(8) }, 5),
+        custody(t, &STREAM, 41, 9, CustodyChange::Expired { spent: WallMs(7) }, 5),
+        stall(t, CustodyStall::Full { until: WallMs(7) }, 64), stall(TransitionNumber(3), CustodyStall::Full { until: WallMs(7) }, 64),
+        stall(t, CustodyStall::Full { until: WallMs(8) }, 64), stall(t, CustodyStall::Full { until: WallMs(7) }, 65),
+        stall(t, CustodyStall::Refused { until: WallMs(7) }, 64), stall(t, CustodyStall::Over, 64),
     ]
 }
 

@@ -117,7 +117,9 @@ pub fn fault_label(kind: &FaultKind) -> String {
 #[must_use]
 pub fn mail_step(step: MailStep) -> String {
     match step {
-        MailStep::Held { owner, copies } => format!("held by n{} and {copies} carriers in all", owner.0),
+        MailStep::Held { owner, copies, asked } => {
+            format!("held by n{}, at {copies} of {asked} carriers", owner.0)
+        }
         MailStep::HoldRefused { reason } => format!("not held: {reason}"),
         MailStep::Gone { why } => format!("kept by no carrier any more: {}", why.id()),
         MailStep::Taking => "is being taken".to_owned(),

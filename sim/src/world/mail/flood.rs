@@ -66,11 +66,10 @@ fn mail(plan: &Plan, (action, ordinal): (u32, u32), to: Did, now: WallMs) -> (Na
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ledger::samples;
 
     #[test]
     fn each_mail_of_a_flood_has_an_account_of_its_own_and_is_the_same_each_time() {
-        let plan = samples::plan(2, 1, vec![]);
+        let plan = crate::plan::yardstick::messages(10, 4, 1_000);
         let at = |ordinal| mail(&plan, (3, ordinal), Did([9; 20]), WallMs(1_000_000)).0;
         assert_eq!(at(0), at(0));
         assert_ne!(at(0).stream.origin, at(1).stream.origin);

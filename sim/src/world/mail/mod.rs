@@ -19,7 +19,7 @@ use bytes::Bytes;
 use groundhog_engine::flaws::Flaws;
 use groundhog_engine::identity::Did;
 use groundhog_engine::identity::signing::Crypto;
-use groundhog_engine::streams::inbox::{Carrier, CarrierConfig, Fetched, HeldMail, copies};
+use groundhog_engine::streams::inbox::{Carrier, CarrierConfig, Fetched, HeldMail, PushedOut, copies};
 use groundhog_engine::streams::key::{Class, NetworkId};
 use groundhog_engine::streams::payload::Payload;
 use groundhog_engine::streams::verify::Verifier;
@@ -122,17 +122,18 @@ impl World {
         payload: Bytes,
     ) -> bool {
         self.expire_mail();
-        let step = match self.held_by(to, &transaction, payload) {
-            Ok((owner, copies)) => {
+        let mut pushed_out = Vec::new();
+        let step = match self.held_by(to, &transaction, payload, &mut pushed_out) {
+            Ok(step) => {
                 let letter = Letter { message, to, transaction, kept: true };
                 self.mail.letters.insert((to, transaction.digest), letter);
-                MailStep::Held { owner, copies }
+                step
             }
             Err(reason) => MailStep::HoldRefused { reason },
         };
         self.tell_of_mail(message, to, &transaction, step);
         // After it is told that this one is held.
-        self.tell_of_gone(MailGone::PushedOut);
+        self.tell_of_gone(pushed_out, MailGone::PushedOut);
         matches!(step, MailStep::Held { .. })
     }
 
@@ -142,7 +143,8 @@ impl World {
         to: NodeId,
         transaction: &Transaction,
         payload: Bytes,
-    ) -> Result<(NodeId, u8), &'static str> {
+        pushed_out: &mut Vec<(NodeId, Digest)>,
+    ) -> Result<MailStep, &'static str> {
         let chain = self.mail.holders.carriers(to, self.mail.copies, &|node| self.is_ready(node));
         let owner = *chain.first().ok_or("no-carrier")?;
         let now = self.wall_now(owner);
@@ -156,17 +158,21 @@ impl World {
         let crypto = super::node::crypto_of(&self.plan);
         let held = HeldMail::sign(payload, now, &signer, network_id, crypto);
         let did = self.nodes[to.index()].identity.did();
-        let mut taken = 0;
+        let asked = chain.len() as u8;
+        let mut copies = 0;
         for node in chain {
             let now = self.wall_now(node);
             let carrier = &mut self.mail.carriers[node.index()];
             match carrier.hold(did, transaction.digest, held.encoded(), now) {
-                Ok(_) => taken += 1,
+                Ok(others) => {
+                    copies += 1;
+                    pushed_out.extend(others.into_iter().map(|other| (to, other.digest)));
+                }
                 Err(_) if node == owner => return Err("no-room"),
                 Err(_) => {}
             }
         }
-        Ok((owner, taken))
+        Ok(MailStep::Held { owner, copies, asked })
     }
 
     /// What is held for a node, as its drain pass reads it: from the carriers of its place that it reaches.
@@ -253,13 +259,15 @@ impl World {
         let (node, did) = (action.node, self.nodes[action.node.index()].identity.did());
         match *act {
             MailAct::Lose => {
-                self.mail.carriers.iter_mut().for_each(|carrier| _ = carrier.lose(did));
-                self.tell_of_gone(MailGone::LostEverywhere);
+                let lost = self.mail.carriers.iter_mut().flat_map(|carrier| carrier.lose(did));
+                let lost = lost.map(|digest| (node, digest)).collect();
+                self.tell_of_gone(lost, MailGone::LostEverywhere);
             }
             MailAct::LoseOne => {
                 if let Some(carrier) = self.keeping_for(node).first() {
-                    self.mail.carriers[carrier.index()].lose(did);
-                    self.tell_of_gone(MailGone::CarrierLost);
+                    let lost = self.mail.carriers[carrier.index()].lose(did);
+                    let lost = lost.into_iter().map(|digest| (node, digest)).collect();
+                    self.tell_of_gone(lost, MailGone::CarrierLost);
                 }
             }
             MailAct::Unreachable { for_us } => {
@@ -283,21 +291,20 @@ impl World {
         if self.mail.letters.is_empty() {
             return;
         }
-        let mut expired = false;
+        let mut expired = Vec::new();
         for index in 0..self.nodes.len() {
             let now = self.wall_now(NodeId(index as u16));
-            expired |= !self.mail.carriers[index].expire(now).is_empty();
+            expired.append(&mut self.mail.carriers[index].expire(now));
         }
-        if expired {
-            self.tell_of_gone(MailGone::Expired);
-        }
+        let of = |did: Did| self.nodes.iter().position(|state| state.identity.did() == did);
+        let named = |gone: PushedOut| Some((NodeId(of(gone.destination)? as u16), gone.digest));
+        let expired = expired.into_iter().filter_map(named).collect();
+        self.tell_of_gone(expired, MailGone::Expired);
     }
 
-    /// Tells of every mail that no carrier keeps any more, where something that is told may have taken it.
-    fn tell_of_gone(&mut self, why: MailGone) {
-        let kept = self.mail.letters.iter().filter(|(_, letter)| letter.kept);
-        let keys: Vec<(NodeId, Digest)> = kept.map(|(key, _)| *key).collect();
-        keys.into_iter().for_each(|key| self.tell_of_one_gone(key, why));
+    /// Tells of those of these that no carrier keeps any more. What a carrier let go without a word is told by nobody.
+    fn tell_of_gone(&mut self, mails: Vec<(NodeId, Digest)>, why: MailGone) {
+        mails.into_iter().for_each(|key| self.tell_of_one_gone(key, why));
     }
 
     fn tell_of_one_gone(&mut self, key: (NodeId, Digest), why: MailGone) {
