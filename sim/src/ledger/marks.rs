@@ -34,7 +34,7 @@ const QUOTA: &[&str] = &["quota-burst"];
 const FULL: &[&str] = &["sender-table-full"];
 const STALL: &[&str] = &["custody-stall"];
 const CHURN: &[&str] = &["custody-churn"];
-const FLOOD: &[&str] = &["mail-flood"];
+const MAIL_FLOOD: &[&str] = &["mail-flood"];
 
 macro_rules! marks {
     ($($name:ident = $id:literal, $scenarios:expr, $least:literal, $says:literal;)*) => {
@@ -138,7 +138,7 @@ marks! {
         "A delivery was dispatched again that lay below its stream's window.";
     DiedBeforeTaking = "custody/died-before-taking", CHURN, 1,
         "A process died with mail that was dispatched out of its inbox and not taken.";
-    InboxShareMet = "inbox/share-met", FLOOD, 1,
+    InboxShareMet = "inbox/share-met", MAIL_FLOOD, 1,
         "A new stream was refused because the inbox had its share of the table.";
     DelegationExpired = "delegation/expired-refused", CLOCKS, 1,
         "A transaction was refused because its delegation had expired by the verifier's clock.";
