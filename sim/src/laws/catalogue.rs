@@ -130,10 +130,9 @@ pub const fn convicted_by(flaw: Flaw) -> (&'static str, Option<&'static str>) {
         | Flaw::PoolTotalNotEnforced
         | Flaw::ChargesNotRebuilt
         | Flaw::ExistingStreamRecharged => (Slots::ID, None),
-        Flaw::QuotaClockBeforeLock
-        | Flaw::QuotaNotUndone
-        | Flaw::RelayedLimitDelegated
-        | Flaw::RejectionChargesQuota => (OriginRate::ID, Some(Quota::ID)),
+        Flaw::QuotaClockBeforeLock | Flaw::QuotaNotUndone => (OriginRate::ID, Some(Quota::ID)),
+        // What is reported of these agrees with itself.
+        Flaw::RelayedLimitDelegated | Flaw::RejectionChargesQuota => (OriginRate::ID, None),
     }
 }
 
