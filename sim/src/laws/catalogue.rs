@@ -147,7 +147,7 @@ pub const fn convicted_by(flaw: Flaw) -> (&'static str, Option<&'static str>) {
         | Flaw::CustodyDroppedOnAbsentCarrier
         | Flaw::RelayInboxEvicts
         | Flaw::SingleCopyRelayInbox => (Mail::ID, None),
-        Flaw::CustodyNotUndone => (Mail::ID, Some(UndoDigest::ID)),
+        Flaw::CustodyNotUndone => (OldOrNew::ID, Some(UndoDigest::ID)),
         Flaw::NeverRetired | Flaw::RetiredTooEarly => (Verdict::ID, None),
         Flaw::BoundPerTableOnly
         | Flaw::AnyFreeSlot
