@@ -84,7 +84,7 @@ pub const RECORDED: &[Recorded] = &[
         "B-R35",
         "Two runtimes on one allocator, or a backup put back, show an honest node as forking.",
         "two-allocators",
-        Some("two-allocators"),
+        Some("forks-by-two-allocators"),
     ),
     shown(
         "B-R36",

@@ -99,6 +99,7 @@ impl Outcome {
             batch_sizes,
             floods,
             mail,
+            stalls,
             cut,
         } = self;
         let mut figures = Figures::default();
@@ -122,6 +123,9 @@ impl Outcome {
             figures.add(format!("flood of {}", flood.victim), format_args!("{flood:?}"));
         }
         figures.add_counts("mail", mail);
+        for (place, stall) in stalls.iter().enumerate() {
+            figures.add(format!("stall {place}"), format_args!("{stall:?}"));
+        }
         for bound in bounds {
             figures.add(format!("bound {}", bound.name), format_args!("{} of {}", bound.most, bound.bound));
         }

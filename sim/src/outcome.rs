@@ -103,6 +103,21 @@ pub struct FaultSpan {
     pub until: SimTime,
 }
 
+/// A span in which one node's full relay custody refused what its inbox held for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stall {
+    /// The node.
+    pub node: NodeId,
+    /// The first refusal.
+    pub from: SimTime,
+    /// The next delivery that was admitted, or the end of the run.
+    pub until: SimTime,
+    /// Deliveries refused meanwhile.
+    pub refused: u64,
+    /// Whether a delivery was admitted before the run ended.
+    pub over: bool,
+}
+
 /// Latencies of one class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Latency {
@@ -228,6 +243,8 @@ pub struct Outcome {
     pub floods: Vec<FloodFigures>,
     /// What became of mail, and how long custody stalled: what -> how much. Empty where none was held.
     pub mail: BTreeMap<&'static str, u64>,
+    /// Spans in which custody refused mail, in order of their begin.
+    pub stalls: Vec<Stall>,
     /// Why the run ended early, if it did.
     pub cut: Option<Cut>,
 }

@@ -166,5 +166,5 @@ fn a_disk_that_is_put_back_shows_an_honest_node_as_forking_and_is_a_known_limit(
         "{:?}",
         watched.outcome.verdicts
     );
-    assert!(watched.outcome.limits["two-allocators"] > 0);
+    assert!(watched.outcome.limits["forks-by-two-allocators"] > 0);
 }

@@ -148,7 +148,7 @@ fn kind(place: usize, dice: Dice) -> FaultKind {
             let (class, table) = (Class::ALL[usize::from(small % 4)], Table::Receiver);
             let of = RecordOf { origin: to, destination: node, class, table };
             let act = StoreAct::RemoveMarker { of };
-            FaultKind::Store { node, act, stopped_us: if both { 0 } else { large.into() } }
+            FaultKind::Store { node, act, stopped_us: if both { large.into() } else { 0 } }
         }
         _ => unreachable!("there are {KINDS} kinds"),
     }

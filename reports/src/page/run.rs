@@ -52,6 +52,7 @@ pub(crate) fn of_run(
             ))
             (tables::bounds(totals))
             (tables::batches(totals)?)
+            (stalls(outcome))
             (faults(outcome))
         }
     };
@@ -152,8 +153,34 @@ fn time_figure(plot: &TimePlot, outcome: &Outcome, drawn: &Markup) -> Markup {
     html! {
         h3 { (plot.title) }
         figure {
-            (plot::key(plot.series.iter().map(|series| (series.name, series.colour)), shaded))
+            (plot::key(
+                plot.series
+                    .iter()
+                    .map(|series| (series.name, series.colour))
+                    .chain((!plot.spans.is_empty()).then_some(("custody refuses mail", plot::STALLED))),
+                shaded,
+            ))
             (drawn)
+        }
+    }
+}
+
+fn stalls(outcome: &Outcome) -> Markup {
+    let all = outcome.stalls.len();
+    html! {
+        @if all > 0 {
+            h2 { "Custody stalls" }
+            table {
+                thead { tr { th.n { "from" } th.n { "for" } th { "node" } th.n { "refused" } th { "ended" } } }
+                tbody { @for stall in outcome.stalls.iter().take(MOST_FAULTS) { tr {
+                    td.n { (stall.from) }
+                    td.n { (duration(stall.until.0.saturating_sub(stall.from.0))) }
+                    td { (stall.node) }
+                    td.n { (count(stall.refused)) }
+                    td { @if stall.over { "by the next delivery that was admitted" } @else { "not before the run did" } }
+                } } }
+            }
+            @if all > MOST_FAULTS { p.note { "The first " (MOST_FAULTS) " of " (count(all as u64)) "." } }
         }
     }
 }

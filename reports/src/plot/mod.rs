@@ -14,7 +14,7 @@ pub(crate) use batches::batch_sizes;
 pub(crate) use curve::{Curve, curves};
 pub(crate) use latency::{From, latency};
 pub(crate) use time::{TimePlot, dispatched, over_time, refused, written};
-pub(crate) use usage::bounds_in_use;
+pub(crate) use usage::{STALLED, bounds_in_use};
 
 use crate::folder::ReportError;
 use maud::{Markup, PreEscaped, html};

@@ -37,6 +37,8 @@ pub(crate) struct TimePlot {
     pub title: &'static str,
     pub series: Vec<Series>,
     pub shows: Shows,
+    /// Spans of time marked along the top: colour, from, until, in nanoseconds.
+    pub spans: Vec<(RGBColor, u64, u64)>,
 }
 
 /// Messages intended and, by class, dispatched.
@@ -51,7 +53,7 @@ pub(crate) fn dispatched(slices: &[Slice]) -> TimePlot {
         series.push(Series { name: class.id(), colour: CLASS_COLOURS[class.index()], counts });
     }
     series.retain(|series| series.counts.iter().any(|count| *count > 0));
-    TimePlot { title: "Messages a second of simulated time", series, shows: Shows::Rate }
+    TimePlot { title: "Messages a second of simulated time", series, shows: Shows::Rate, spans: Vec::new() }
 }
 
 /// Admissions refused, or answered with a refusing verdict.
@@ -76,7 +78,7 @@ pub(crate) fn written(slices: &[Slice]) -> TimePlot {
 fn one(title: &'static str, name: &'static str, colour: usize, counts: Vec<u64>) -> TimePlot {
     let mut series = vec![Series { name, colour: CLASS_COLOURS[colour], counts }];
     series.retain(|series| series.counts.iter().any(|count| *count > 0));
-    TimePlot { title, series, shows: Shows::Rate }
+    TimePlot { title, series, shows: Shows::Rate, spans: Vec::new() }
 }
 
 /// Draws `plot` over the whole run; `None` when it has nothing to show.
@@ -93,7 +95,19 @@ pub(crate) fn over_time(plot: &TimePlot, outcome: &Outcome) -> Result<Option<Mar
     let until_ns = outcome.covered.0.max(step_ns);
     figure("a figure over time", plot.title, |area, size| {
         let shades = shades(outcome, until_ns, size.width);
-        draw(area, size, &Drawing { lines: &lines, shows: plot.shows, step_ns, most, until_ns, shades })
+        draw(
+            area,
+            size,
+            &Drawing {
+                lines: &lines,
+                shows: plot.shows,
+                spans: &plot.spans,
+                step_ns,
+                most,
+                until_ns,
+                shades,
+            },
+        )
     })
     .map(Some)
 }
@@ -149,6 +163,8 @@ fn shades(outcome: &Outcome, until_ns: u64, columns: u32) -> Vec<(u32, u32, u32)
 struct Drawing<'a> {
     lines: &'a [(RGBColor, Vec<u64>)],
     shows: Shows,
+    /// Spans marked along the top, with their colour.
+    spans: &'a [(RGBColor, u64, u64)],
     step_ns: u64,
     most: u64,
     until_ns: u64,
@@ -188,6 +204,11 @@ fn draw(area: &Area<'_>, size: Size, drawing: &Drawing<'_>) -> Drawn {
         .bold_line_style(GRID)
         .light_line_style(TRANSPARENT)
         .draw()?;
+    for (colour, from, until) in drawing.spans {
+        let ends = (place(*from), place(*until).max(place(*from) + right / 400.0).min(right));
+        let corners = [(ends.0, place(top) * 0.965), (ends.1, place(top))];
+        chart.draw_series([Rectangle::new(corners, colour.filled())])?;
+    }
     for (colour, rates) in drawing.lines {
         let middle = |index: usize| place(drawing.step_ns) * (index as f64 + 0.5);
         let points = rates.iter().enumerate().map(|(index, rate)| (middle(index).min(right), place(*rate)));

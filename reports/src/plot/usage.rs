@@ -9,6 +9,9 @@ use plotters::style::RGBColor;
 /// Beside the four of the classes.
 const CUSTODY: RGBColor = RGBColor(148, 103, 0);
 
+/// Spans in which custody refused mail.
+pub(crate) const STALLED: RGBColor = RGBColor(179, 38, 30);
+
 /// The bound's name, its line's colour, and how much of it was in use.
 type Line = (&'static str, RGBColor, fn(&TableUse) -> u32);
 
@@ -28,7 +31,9 @@ pub(crate) fn bounds_in_use(outcome: &Outcome) -> TimePlot {
         let counts: Vec<u64> = outcome.slices.iter().map(|slice| share(used(&slice.tables), bound)).collect();
         counts.iter().any(|count| *count > 0).then_some(Series { name, colour, counts })
     });
-    TimePlot { title: "Share of each bound in use", series: series.collect(), shows: Shows::ShareOfBound }
+    let spans = outcome.stalls.iter().map(|stall| (STALLED, stall.from.0, stall.until.0)).collect();
+    let (series, shows) = (series.collect(), Shows::ShareOfBound);
+    TimePlot { title: "Share of each bound in use", series, shows, spans }
 }
 
 /// In thousandths, rounded up, so that one stream shows.

@@ -54,7 +54,9 @@ pub(super) fn figures(lines: &mut Lines, totals: &Totals) {
     counts(lines, "lost", &totals.losses);
     counts(lines, "verdicts", &totals.verdicts);
     counts(lines, "refusals", &totals.refusals);
-    counts(lines, "mail", &totals.mail);
+    if !totals.mail.is_empty() {
+        counts(lines, "mail", &totals.mail);
+    }
     counts(lines, "faults", &totals.faults);
     counts(lines, "deaths", &totals.deaths);
     limits(lines, totals);

@@ -2,7 +2,7 @@
 
 use groundhog_engine::streams::TableUse;
 use groundhog_engine::streams::key::Class;
-use groundhog_sim::outcome::{BoundUse, FaultSpan, Latency, Outcome, Slice, Violation};
+use groundhog_sim::outcome::{BoundUse, FaultSpan, Latency, Outcome, Slice, Stall, Violation};
 use groundhog_sim::plan::{
     Act, Action, Burst, ClockPlan, Costs, Crypto, Death, DiskLatency, DiskProfile, Engines, FORMAT, Fault,
     FaultKind, LinkPlan, NodePlan, Phase, Plan, Profile, When,
@@ -186,7 +186,14 @@ pub fn held(seed: u64) -> Outcome {
         ],
         batch_sizes: (1..90).map(|size| (size, 2_400 / (u64::from(size) * u64::from(size)) + 1)).collect(),
         floods: Vec::new(),
-        mail: BTreeMap::new(),
+        mail: BTreeMap::from([("custody stalls", 1), ("held", 90)]),
+        stalls: vec![Stall {
+            node: NodeId(4),
+            from: SimTime(120 * SLICE_NS),
+            until: SimTime(180 * SLICE_NS),
+            refused: 61,
+            over: true,
+        }],
         cut: None,
     }
 }

@@ -38,7 +38,8 @@ fn lines(kinds: &[Kind], width: usize) -> String {
         for named in names::all(*kind) {
             let _ = writeln!(listed, "  {}\n      {}", named.name, text::wrapped(&named.about, width - 6, 6));
             for (what, which) in shown(&named) {
-                let _ = writeln!(listed, "      {what} {}", text::wrapped(which, width - 6, 6));
+                let more = format!("{what} {which}");
+                let _ = writeln!(listed, "      {}", text::wrapped(&more, width - 6, 6));
             }
         }
     }

@@ -15,7 +15,7 @@ use groundhog_engine::streams::key::{Class, Table};
 use std::collections::BTreeMap;
 
 /// The limit that stands for sequences that were signed twice because an earlier allocator was put back.
-pub const TWO_ALLOCATORS: &str = "two-allocators";
+pub const TWO_ALLOCATORS: &str = "forks-by-two-allocators";
 
 /// A kind of act that licenses something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,6 +56,10 @@ pub const LIMITS: &[Limit] = &[
         means: "A disk that lies about its flushes loses durable state at a power failure: the guarantee ends there.",
         licence: Some(Licence::LyingFlush),
         laws: &[
+            "streams/slots",
+            "streams/refusal-ends",
+            "streams/bad-records",
+            "streams/mail",
             "streams/at-most-once",
             "streams/one-digest",
             "streams/honest",

@@ -16,7 +16,7 @@ use groundhog_engine::streams::slots::SlotBounds;
 use groundhog_engine::streams::window::VerdictKind;
 
 /// The limit that stands for connections that were refused for what others had charged to their slots.
-pub const NEWCOMER: &str = "newcomer-after-rotation";
+pub const NEWCOMER: &str = "newcomer-in-a-charged-slot";
 
 /// See the module.
 pub struct Slots {

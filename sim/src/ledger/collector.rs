@@ -223,6 +223,7 @@ impl Collector {
                 until: span.until.unwrap_or(at),
             })
             .collect();
+        let (mail, stalls) = self.mail.figures(at);
         let mut verdicts = self.answers;
         for (verdict, count) in VERDICTS.iter().zip(self.verdicts).filter(|(_, count)| *count > 0) {
             verdicts.insert(verdict.id(), count);
@@ -251,7 +252,8 @@ impl Collector {
             bounds,
             batch_sizes: self.batch_sizes,
             floods: self.floods.finish(),
-            mail: self.mail.figures(at),
+            mail,
+            stalls,
             cut: None,
         }
     }

@@ -74,12 +74,12 @@ kinds! {
     EngineLinkLocal = 42, "link-local";
     EngineQuota = 43, "quota";
     EngineTableUse = 44, "table-use";
+    EngineCustody = 45, "custody";
+    EngineCustodyStall = 46, "custody-stall";
     EngineUnrestorable = 47, "unrestorable";
     EngineLoadFailed = 48, "load-failed";
     EngineUnavailableRefused = 49, "unavailable";
     Link = 52, "link";
-    EngineCustody = 45, "custody";
-    EngineCustodyStall = 46, "custody-stall";
 }
 
 /// The numbers of what engines report begin here.

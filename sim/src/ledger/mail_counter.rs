@@ -5,6 +5,7 @@
 
 use super::event::{Answer, Event, MailStep};
 use crate::laws::stall_ends::CUSTODY_FULL;
+use crate::outcome::Stall;
 use crate::units::{NodeId, SimTime};
 use std::collections::BTreeMap;
 
@@ -12,11 +13,9 @@ use std::collections::BTreeMap;
 #[derive(Debug, Default)]
 pub struct MailCounter {
     counts: BTreeMap<&'static str, u64>,
-    /// Since when each node refuses, and how often it did.
-    stalled: BTreeMap<NodeId, SimTime>,
-    stalls: u64,
-    refused: u64,
-    longest_ns: u64,
+    /// Where each node's stall stands among all, while it goes on.
+    stalled: BTreeMap<NodeId, usize>,
+    stalls: Vec<Stall>,
 }
 
 impl MailCounter {
@@ -48,11 +47,11 @@ impl MailCounter {
     fn delivered(&mut self, at: SimTime, node: NodeId, answer: Answer) {
         match answer {
             Answer::Refused(CUSTODY_FULL) => {
-                self.refused += 1;
-                if !self.stalled.contains_key(&node) {
-                    self.stalls += 1;
-                    self.stalled.insert(node, at);
-                }
+                let place = *self.stalled.entry(node).or_insert_with(|| {
+                    self.stalls.push(Stall { node, from: at, until: at, refused: 0, over: false });
+                    self.stalls.len() - 1
+                });
+                self.stalls[place].refused += 1;
             }
             Answer::Verdict(verdict) if verdict.admits() => self.ended(at, node),
             _ => {}
@@ -60,28 +59,29 @@ impl MailCounter {
     }
 
     fn ended(&mut self, at: SimTime, node: NodeId) {
-        if let Some(since) = self.stalled.remove(&node) {
-            self.longest_ns = self.longest_ns.max(at.0 - since.0);
+        if let Some(place) = self.stalled.remove(&node) {
+            let stall = &mut self.stalls[place];
+            (stall.until, stall.over) = (at, true);
         }
     }
 
-    /// The figures of a run that ends now.
+    /// The figures of a run that ends now, and every stall.
     #[must_use]
-    pub fn figures(mut self, at: SimTime) -> BTreeMap<&'static str, u64> {
+    pub fn figures(mut self, at: SimTime) -> (BTreeMap<&'static str, u64>, Vec<Stall>) {
         let going_on = self.stalled.len() as u64;
-        for node in self.stalled.keys().copied().collect::<Vec<_>>() {
-            self.ended(at, node);
+        for place in self.stalled.into_values() {
+            self.stalls[place].until = at;
         }
-        if self.stalls > 0 {
-            let seconds = self.longest_ns / 1_000_000_000;
+        if !self.stalls.is_empty() {
+            let longest_ns = self.stalls.iter().map(|stall| stall.until.0 - stall.from.0).max().unwrap_or(0);
             let stalls = [
-                ("custody stalls", self.stalls),
+                ("custody stalls", self.stalls.len() as u64),
                 ("custody stalls at the end", going_on),
-                ("deliveries refused by a stall", self.refused),
-                ("longest stall in seconds", seconds),
+                ("deliveries refused by a stall", self.stalls.iter().map(|stall| stall.refused).sum()),
+                ("longest stall in seconds", longest_ns / 1_000_000_000),
             ];
             self.counts.extend(stalls.into_iter().filter(|(_, count)| *count > 0));
         }
-        self.counts
+        (self.counts, self.stalls)
     }
 }

@@ -8,7 +8,7 @@ use crate::plan::Plan;
 use crate::units::NodeId;
 use groundhog_engine::streams::TableUse;
 use groundhog_engine::streams::record::CUSTODY_MAX_ENTRIES;
-use groundhog_engine::streams::slots::{DEFAULT_SUCCESSORS, SlotBounds};
+use groundhog_engine::streams::slots::SlotBounds;
 
 /// The use of all nodes' tables.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ impl Usage {
         Self {
             now: vec![TableUse::default(); plan.nodes.len()],
             most: TableUse::default(),
-            bounds: SlotBounds::for_successors(DEFAULT_SUCCESSORS),
+            bounds: plan.engines.slot_bounds(),
             capacity: plan.engines.stream_capacity,
         }
     }

@@ -292,6 +292,24 @@ mod tests {
         "clocks.snapshot_behind_ms",
         "clocks.lasts_ms",
         "adversaries.other_lane_per_mille",
+        // What a scenario of floods is about: without it the scenario is another.
+        "adversaries.parties",
+        "adversaries.party_slots",
+        "adversaries.party_factor",
+        "adversaries.flood_keys",
+        "adversaries.flood_every_us",
+        "adversaries.flood_waves",
+        "adversaries.flood_wave_ms",
+        "adversaries.flood_relayed_per_mille",
+        "adversaries.flood_again_per_mille",
+        "adversaries.flood_application_per_mille",
+        "adversaries.flood_stamp_ms",
+        "adversaries.forged_per_mille",
+        "adversaries.rotations",
+        "adversaries.reconnects",
+        "adversaries.away_us",
+        "adversaries.signals",
+        "adversaries.put_backs",
     ];
 
     const OF_FAULTS: [&str; 7] =
