@@ -27,7 +27,7 @@ macro_rules! catalogue {
     };
 }
 
-catalogue! { "crash-mid-batch" "lane-interleaving" "skewed-clocks" }
+catalogue! { "crash-mid-batch" "lane-interleaving" "skewed-clocks" "ring-churn" "week-of-churn" }
 
 /// A plan that comes with the command.
 #[derive(Clone, Copy, Debug)]

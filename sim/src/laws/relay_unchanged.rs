@@ -28,8 +28,11 @@ impl RelayUnchanged {
     pub fn new(setting: &Setting) -> Self {
         let relays = setting.plan.actions.iter().filter_map(|action| match &action.act {
             Act::Send(burst) => burst.via,
-            Act::RotateDelegatee | Act::Replay { .. } => None,
+            _ => None,
         });
+        // Any member may relay what goes by the ring.
+        let members = setting.plan.nodes.iter().filter(|_| setting.plan.ring.is_some()).map(|node| node.id);
+        let relays = relays.chain(members);
         Self { names: setting.names.clone(), reader: setting.reader, relays: relays.collect() }
     }
 

@@ -7,7 +7,7 @@
 use super::{Law, Setting, View};
 use crate::ledger::event::{Answer, Event};
 use crate::outcome::Violation;
-use crate::plan::{Act, ClockFault, FaultKind, LinkFault, Plan};
+use crate::plan::{Act, ClockFault, FaultKind, LinkFault, Plan, Route};
 use crate::units::{ActionId, FaultId, MessageId, NodeId, SimTime};
 use groundhog_engine::streams::key::Class;
 use indexmap::IndexMap;
@@ -53,7 +53,7 @@ impl StalledClass {
     #[must_use]
     pub fn new(setting: &Setting) -> Self {
         let relayed = setting.plan.actions.iter().filter_map(|action| match &action.act {
-            Act::Send(burst) if burst.via.is_some() => Some(action.id),
+            Act::Send(burst) if burst.via.is_some() || burst.route != Route::Links => Some(action.id),
             _ => None,
         });
         Self {
@@ -219,7 +219,7 @@ fn bound_ns(plan: &Plan) -> u64 {
     let in_flight = most_links * IN_FLIGHT_OF_A_LINK;
     let bytes = plan.actions.iter().map(|action| match &action.act {
         Act::Send(burst) => u64::from(burst.bytes),
-        Act::RotateDelegatee | Act::Replay { .. } => 0,
+        Act::RotateDelegatee | Act::Replay { .. } | Act::Join | Act::Leave { .. } => 0,
     });
     let frame_bytes = bytes.max().unwrap_or(0) + FRAME_OVERHEAD_BYTES;
     let way_us = plan.links.iter().map(|link| link.latency_us + link.jitter_us).max().unwrap_or(0);

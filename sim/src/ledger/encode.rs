@@ -54,10 +54,57 @@ pub fn encode(at: SimTime, event: &Event<'_>, into: &mut Vec<u8>) {
         | Event::AdmissionAbandoned { .. }
         | Event::Dispatched { .. }
         | Event::Handled { .. } => encode_admission(event, &mut out),
+        Event::Joined { .. }
+        | Event::Left { .. }
+        | Event::ConnectionAdmitted { .. }
+        | Event::ConnectionRetired { .. }
+        | Event::Routed { .. }
+        | Event::SelfCharged { .. }
+        | Event::HandedOff { .. } => encode_ring(event, &mut out),
         Event::Engine { node, life, event } => {
             out.place(node, life);
             encode_engine(&event, &mut out);
         }
+    }
+}
+
+/// What happens on the ring.
+fn encode_ring(event: &Event<'_>, out: &mut Encoder<'_>) {
+    let node_number = |node: NodeId| u64::from(node.0);
+    match *event {
+        Event::Joined { node } => out.number(node_number(node)),
+        Event::Left { node, life, hand_off } => {
+            out.place(node, life);
+            out.flag(hand_off);
+        }
+        Event::ConnectionAdmitted { node, peer, generation } => {
+            out.number(node_number(node));
+            out.number(node_number(peer));
+            out.number(generation.into());
+        }
+        Event::ConnectionRetired { node, peer, generation, reason, under_way } => {
+            out.number(node_number(node));
+            out.number(node_number(peer));
+            out.number(generation.into());
+            out.byte(reason as u8);
+            out.number(under_way.into());
+        }
+        Event::Routed { message, node, next, hops, stale } => {
+            out.message(Some(message));
+            out.number(node_number(node));
+            out.number(node_number(next));
+            out.byte(hops);
+            out.flag(stale);
+        }
+        Event::SelfCharged { message, node, life } => {
+            out.message(message);
+            out.place(node, life);
+        }
+        Event::HandedOff { from, to } => {
+            out.number(node_number(from));
+            out.number(node_number(to));
+        }
+        _ => unreachable!("encoded elsewhere"),
     }
 }
 

@@ -37,6 +37,10 @@ pub enum LossCause {
     DropAfterAdmission,
     /// A bound of the lanes refused it.
     LaneFull,
+    /// No member nearer to its destination was known, or there was nobody to open a connection to.
+    NoRoute,
+    /// It had taken as many hops on the ring as it may.
+    HopBudget,
 }
 
 impl LossCause {
@@ -55,6 +59,8 @@ impl LossCause {
             Self::Unverified => "unverified",
             Self::DropAfterAdmission => "drop-after-admission",
             Self::LaneFull => "lane-full",
+            Self::NoRoute => "no-route",
+            Self::HopBudget => "hop-budget",
         }
     }
 }
@@ -93,6 +99,33 @@ pub enum Answer {
     FailedBatch,
     /// The engine was going down.
     Unscheduled,
+}
+
+/// Why a connection of the ring is retired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
+pub enum RetireReason {
+    /// Neither end has the other in its view.
+    NotNeeded,
+    /// Maintenance found the other end out of reach.
+    Unreachable,
+    /// An end said that it leaves.
+    Leaves,
+    /// An end died.
+    Failed,
+}
+
+impl RetireReason {
+    /// The name in timelines.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::NotNeeded => "not needed",
+            Self::Unreachable => "out of reach",
+            Self::Leaves => "an end leaves",
+            Self::Failed => "an end failed",
+        }
+    }
 }
 
 /// One event. `node` and `life` are those of the node that it happened at.
@@ -208,6 +241,21 @@ pub enum Event<'a> {
     },
     /// Its handler has finished.
     Handled { message: Option<MessageId>, node: NodeId, life: Life, class: Class },
+    /// A node becomes a member of the ring: it boots if it is down.
+    Joined { node: NodeId },
+    /// A node stops being a member; `hand_off` when it says so and hands over what it holds.
+    Left { node: NodeId, life: Life, hand_off: bool },
+    /// A connection of the ring is admitted at both ends; `node` asked for it.
+    ConnectionAdmitted { node: NodeId, peer: NodeId, generation: u32 },
+    /// A connection of the ring is retired at both ends; `under_way` frames and waiting messages are lost with it.
+    ConnectionRetired { node: NodeId, peer: NodeId, generation: u32, reason: RetireReason, under_way: u32 },
+    /// A message takes its `hops`-th hop on the ring, to `next`; `stale` when the node's view is older than the last change
+    /// of the members that can be reached.
+    Routed { message: MessageId, node: NodeId, next: NodeId, hops: u8, stale: bool },
+    /// A signal out of band is admitted, for which the node itself is charged.
+    SelfCharged { message: Option<MessageId>, node: NodeId, life: Life },
+    /// What a member answers for goes over from one to another: after a join, or after a leave that says so.
+    HandedOff { from: NodeId, to: NodeId },
     /// An engine reports.
     Engine { node: NodeId, life: Life, event: EngineEvent<'a> },
 }

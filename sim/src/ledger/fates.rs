@@ -26,6 +26,7 @@ pub const fn precedence(cause: LossCause) -> u8 {
         LossCause::Refused => 8,
         LossCause::Verdict => 7,
         LossCause::Unverified => 6,
+        LossCause::HopBudget | LossCause::NoRoute => 5,
         LossCause::LinkLoss => 4,
         LossCause::Partition => 3,
         LossCause::LaneFull => 2,

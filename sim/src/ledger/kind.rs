@@ -70,6 +70,13 @@ kinds! {
     EngineBoundMet = 41, "bound-met";
     EngineLinkLocal = 42, "link-local";
     EngineQuota = 43, "quota";
+    Joined = 56, "join";
+    Left = 57, "leave";
+    ConnectionAdmitted = 58, "connect";
+    ConnectionRetired = 59, "disconnect";
+    Routed = 60, "route";
+    SelfCharged = 61, "self-charged";
+    HandedOff = 62, "hand-off";
 }
 
 /// How many numbers a kind may have: every kind's number is below this.
@@ -107,6 +114,13 @@ impl EventKind {
             Event::AdmissionAbandoned { .. } => Self::AdmissionAbandoned,
             Event::Dispatched { .. } => Self::Dispatched,
             Event::Handled { .. } => Self::Handled,
+            Event::Joined { .. } => Self::Joined,
+            Event::Left { .. } => Self::Left,
+            Event::ConnectionAdmitted { .. } => Self::ConnectionAdmitted,
+            Event::ConnectionRetired { .. } => Self::ConnectionRetired,
+            Event::Routed { .. } => Self::Routed,
+            Event::SelfCharged { .. } => Self::SelfCharged,
+            Event::HandedOff { .. } => Self::HandedOff,
             Event::Engine { event, .. } => match event {
                 EngineEvent::Opened { .. } => Self::EngineOpened,
                 EngineEvent::Transition { .. } => Self::EngineTransition,
@@ -127,7 +141,7 @@ impl EventKind {
     /// Whether an engine reported it; the rest the world observed.
     #[must_use]
     pub const fn is_reported(self) -> bool {
-        self as u8 >= Self::EngineOpened as u8
+        self as u8 >= Self::EngineOpened as u8 && (self as u8) < Self::Joined as u8
     }
 }
 

@@ -6,7 +6,7 @@
 //! both roles.
 
 use super::batches::{Batches, FailedBatch};
-use super::event::{Answer, Event};
+use super::event::{Answer, Event, LossCause, RetireReason};
 use super::fates::Fates;
 use super::marks::{DELEGATION_EXPIRED, MARKS, Mark, death_mark};
 use crate::laws::{RecordImage, View};
@@ -29,6 +29,7 @@ struct NodeState {
     last_boot_wall: Option<u64>,
     clock_fault_at: Option<SimTime>,
     stalled: [bool; 4],
+    left: bool,
     /// Dispatched and not handled, by class.
     in_hand: [u32; 4],
 }
@@ -166,12 +167,45 @@ impl Marks {
                 self.with_node(node, |node| node.in_hand[class] += 1);
             }
             Event::Handled { node, class, .. } => self.handled(node, class),
+            Event::Joined { .. }
+            | Event::Left { .. }
+            | Event::ConnectionRetired { .. }
+            | Event::Routed { .. }
+            | Event::SelfCharged { .. }
+            | Event::NotSent { .. } => self.on_ring(event),
             Event::Engine { event: EngineEvent::Retired { .. }, .. } => {
                 self.count_if(true, Mark::StreamRetired)
             }
             Event::Engine { event: EngineEvent::Step { step, .. }, .. } => {
                 self.count_if(step == Step::OpenMarked, Mark::OpenMarked);
                 self.count_if(step == Step::OpenTemporaryRemoved, Mark::OpenRemovedTemporary);
+            }
+            _ => {}
+        }
+    }
+
+    fn on_ring(&mut self, event: &Event<'_>) {
+        match *event {
+            Event::Joined { node } => {
+                let left = self.nodes.get_mut(node.index()).is_some_and(|node| std::mem::take(&mut node.left));
+                self.count_if(left, Mark::Rejoined);
+            }
+            Event::Left { node, hand_off, .. } => {
+                self.with_node(node, |node| node.left = true);
+                self.count_if(hand_off, Mark::LeftWithHandOff);
+                self.count_if(!hand_off, Mark::LeftWithoutHandOff);
+            }
+            Event::ConnectionRetired { reason, under_way, .. } => {
+                self.count_if(under_way > 0 && reason != RetireReason::Failed, Mark::RetiredUnderWay);
+            }
+            Event::Routed { hops, stale, .. } => {
+                self.count_if(hops == 4, Mark::RelayedThrice);
+                self.count_if(stale, Mark::StaleHop);
+            }
+            Event::SelfCharged { .. } => self.count_if(true, Mark::SelfCharged),
+            Event::NotSent { cause, .. } => {
+                self.count_if(cause == LossCause::NoRoute, Mark::NoRoute);
+                self.count_if(cause == LossCause::HopBudget, Mark::HopBudgetSpent);
             }
             _ => {}
         }

@@ -25,6 +25,7 @@ pub const DELEGATION_EXPIRED: &str = "delegation-expired";
 const CRASH: &[&str] = &["crash-mid-batch"];
 const LANES: &[&str] = &["lane-interleaving"];
 const CLOCKS: &[&str] = &["skewed-clocks"];
+const RING: &[&str] = &["ring-churn"];
 
 macro_rules! marks {
     ($($name:ident = $id:literal, $scenarios:expr, $least:literal, $says:literal;)*) => {
@@ -118,6 +119,24 @@ marks! {
         "A stream was retired, since all that it had admitted was spent.";
     DelegationExpired = "delegation/expired-refused", CLOCKS, 1,
         "A transaction was refused because its delegation had expired by the verifier's clock.";
+    RelayedThrice = "ring/relayed-thrice", RING, 1_000,
+        "A message took its fourth hop on the ring, after three relays or more.";
+    StaleHop = "ring/stale-hop", RING, 1_000,
+        "A member sent a message on by a view older than the last change of who can be reached.";
+    LeftWithHandOff = "ring/left-with-hand-off", RING, 1_000,
+        "A member left, said so, and handed over what it answered for.";
+    LeftWithoutHandOff = "ring/left-without-hand-off", RING, 1_000,
+        "A member left without a word.";
+    Rejoined = "ring/rejoined", RING, 1_000,
+        "A node that had left joined again, with the store that it had.";
+    RetiredUnderWay = "ring/retired-under-way", RING, 50,
+        "A connection was retired, though no end had failed, while a frame was under way on it.";
+    SelfCharged = "ring/self-charged", RING, 1_000,
+        "A signal out of band was admitted, and charged to the node itself.";
+    NoRoute = "ring/no-route", RING, 1_000,
+        "A message was lost since no member nearer to its destination was known.";
+    HopBudgetSpent = "ring/hop-budget", RING, 50,
+        "A message was lost since it had taken as many hops as it may.";
 }
 
 /// The text of a mark by its id.

@@ -25,6 +25,7 @@ pub fn plan(nodes: u16, messages: u32, faults: Vec<FaultKind>) -> Plan {
     let burst = Burst {
         to: NodeId(1),
         via: None,
+        route: Default::default(),
         class: Class::Application,
         count: messages,
         every_us: 1_000,
@@ -81,6 +82,7 @@ pub fn plan(nodes: u16, messages: u32, faults: Vec<FaultKind>) -> Plan {
         end_us: 24_000_000,
         limits: Default::default(),
         swarm: Default::default(),
+        ring: None,
     }
 }
 

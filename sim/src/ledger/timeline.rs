@@ -149,6 +149,13 @@ impl Timeline {
                 write_message(out, message)
             }
             Event::Relayed { message, .. } => write_message(out, message),
+            Event::Joined { .. }
+            | Event::Left { .. }
+            | Event::ConnectionAdmitted { .. }
+            | Event::ConnectionRetired { .. }
+            | Event::Routed { .. }
+            | Event::SelfCharged { .. }
+            | Event::HandedOff { .. } => write_ring(out, event),
             Event::ReplayMissed { .. } => {
                 out.write_str("no such frame was recorded, or no connection stands")
             }
@@ -280,6 +287,23 @@ impl Timeline {
     }
 }
 
+fn write_ring(out: &mut String, event: &Event<'_>) -> fmt::Result {
+    match *event {
+        Event::Left { hand_off, .. } => out.write_str(if hand_off { "with hand-off" } else { "without a word" }),
+        Event::ConnectionAdmitted { peer, generation, .. } => write!(out, "n{} connection {generation}", peer.0),
+        Event::ConnectionRetired { peer, generation, reason, under_way, .. } => {
+            write!(out, "n{} connection {generation}: {}", peer.0, reason.id())?;
+            if under_way > 0 { write!(out, ", {under_way} under way") } else { Ok(()) }
+        }
+        Event::Routed { message, next, hops, stale, .. } => {
+            write!(out, "message {message} to n{}, hop {hops}{}", next.0, if stale { ", stale view" } else { "" })
+        }
+        Event::SelfCharged { message, .. } => write_message(out, message),
+        Event::HandedOff { to, .. } => write!(out, "to n{}", to.0),
+        _ => Ok(()),
+    }
+}
+
 fn write_decision(out: &mut String, decision: Decision) -> fmt::Result {
     match decision {
         Decision::Verdict { verdict, sequence, .. } => write!(out, "#{sequence} {}", verdict.id()),
@@ -314,6 +338,8 @@ pub const fn place_of(event: &Event<'_>) -> (Option<NodeId>, Option<Life>) {
         | Event::AdmissionAbandoned { node, life, .. }
         | Event::Dispatched { node, life, .. }
         | Event::Handled { node, life, .. }
+        | Event::Left { node, life, .. }
+        | Event::SelfCharged { node, life, .. }
         | Event::Engine { node, life, .. } => (Some(node), Some(life)),
         Event::PowerLost { node, .. }
         | Event::ReplayMissed { node }
@@ -321,6 +347,11 @@ pub const fn place_of(event: &Event<'_>) -> (Option<NodeId>, Option<Life>) {
         | Event::Intended { node, .. }
         | Event::NotSent { node, .. }
         | Event::FrameSent { from: node, .. }
+        | Event::Joined { node }
+        | Event::ConnectionAdmitted { node, .. }
+        | Event::ConnectionRetired { node, .. }
+        | Event::Routed { node, .. }
+        | Event::HandedOff { from: node, .. }
         | Event::FrameDelivered { to: node, .. } => (Some(node), None),
         Event::FaultBegan { .. } | Event::FaultEnded { .. } | Event::Quiesced | Event::FrameLost { .. } => {
             (None, None)

@@ -5,10 +5,12 @@
 
 mod act;
 mod check;
+mod check_ring;
 mod dice;
 mod fault;
 mod generate;
 mod profile;
+mod ring;
 mod scenario;
 pub mod swarm;
 mod text;
@@ -22,6 +24,7 @@ pub use fault::{
 };
 pub use generate::{generate, generate_swarm};
 pub use profile::{Costs, Crypto, DiskLatency, DiskProfile, Profile};
+pub use ring::{HOP_BUDGET, LinkTemplate, RingPlan, Route, Span};
 pub use scenario::{Defaults, Key, KeySource, Scenario, Sections};
 
 use crate::units::NodeId;
@@ -74,6 +77,9 @@ pub struct Plan {
     /// the faults themselves stand above.
     #[serde(default, skip_serializing_if = "swarm::Levels::is_empty")]
     pub swarm: swarm::Levels,
+    /// The ring that its nodes are members of; absent where they are linked by the list alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ring: Option<RingPlan>,
 }
 
 /// The engines' bounds, all inlined so that a change of a default moves no old plan.

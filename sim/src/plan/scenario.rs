@@ -341,6 +341,23 @@ sections! {
         /// How long a drift, freeze or pause lasts, in milliseconds.
         lasts_ms = 300, TIME_MS;
     }
+    /// The ring that nodes live on: any two members can be linked, each pair within the bounds of the links' section.
+    RingKeys ring {
+        /// Length of a successor list; 0 for no ring.
+        successors = 0, 0..=15;
+        /// Time between two maintenance passes of a member, in milliseconds.
+        maintenance_ms = 60_000, 1..=86_400_000;
+        /// Hops that a message may take.
+        hop_budget = 64, 1..=64;
+        /// Nodes that are no members when the run begins; each joins at some time.
+        outside = 0, COUNT;
+        /// Leaves of members.
+        leaves = 0, COUNT;
+        /// Of these, so many in a thousand say so and hand over what they hold.
+        hand_off_per_mille = 500, PER_MILLE;
+        /// How long a node that left stays away, in milliseconds.
+        away_ms = 600_000, TIME_MS;
+    }
     /// Adversaries, who record every frame.
     Adversaries adversaries {
         /// Recorded frames sent again.

@@ -19,6 +19,7 @@ pub mod probe;
 pub mod processor;
 mod quiesce;
 mod receiving;
+mod ring;
 mod slots;
 mod survival;
 mod tasks;
@@ -38,6 +39,7 @@ use self::lives::{NodeState, Status};
 use self::node::Identity;
 use self::plants::Planted;
 use self::probe::{Probe, Prober};
+use self::ring::Members;
 use self::slots::Slots;
 use self::tasks::ReadyTasks;
 use self::timeline::{Due, Timeline};
@@ -55,6 +57,7 @@ use crate::units::{NodeId, SimTime};
 use disk::Disk;
 use groundhog_engine::flaws::Flaws;
 use groundhog_engine::host::disk::{DiskAnswer, DiskError, DiskPath};
+use groundhog_engine::identity::Did;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 /// The world, shared by the driver and the machines of every life. One thread only: the lock is never contended.
@@ -101,6 +104,7 @@ pub struct World {
     /// What the simulator said when it panicked.
     failure: Option<String>,
     prober: Option<Box<Prober>>,
+    ring: Option<Box<Members>>,
 }
 
 /// What a world begins from.
@@ -136,7 +140,8 @@ impl World {
         }
         let accounts =
             nodes.iter().zip(&plan.nodes).map(|(state, of_plan)| (of_plan.id, state.identity.did()));
-        let names = Names::new(accounts);
+        let accounts: Vec<(NodeId, Did)> = accounts.collect();
+        let names = Names::new(accounts.iter().copied());
         let setting = Setting { plan: Arc::clone(&plan), names: names.clone(), reader: RecordReader::ENGINE };
         let laws = catalogue::build_all(&setting);
         let mut ledger_options = options.ledger;
@@ -164,6 +169,7 @@ impl World {
                 flaws,
                 store_root: node::store_root(),
                 failure: None,
+                ring: Members::of(&plan, accounts.iter().map(|(_, did)| *did)).map(Box::new),
                 prober: probe.map(|probe| Box::new(Prober::new(probe))),
                 plan,
             })

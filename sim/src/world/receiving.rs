@@ -33,6 +33,9 @@ pub struct Inbound {
     pub(super) intended: SimTime,
     pub(super) sent: SimTime,
     pub(super) class: Class,
+    /// Hops that it has taken on the ring; 0 off it.
+    pub(super) hops: u8,
+    pub(super) out_of_band: bool,
     path: ReturnPath,
     /// Whether the sender's lane waits for its credit.
     credited: bool,
@@ -52,10 +55,29 @@ pub(super) struct LaneQueue {
     pub(super) waker: Option<Waker>,
 }
 
+/// A connection of the ring was admitted, or retired.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Notice {
+    pub(super) peer: NodeId,
+    pub(super) generation: LinkGeneration,
+    pub(super) admitted: bool,
+}
+
+/// What a life is to look after.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Opened {
+    /// A lane has its first frame.
+    Lane { peer: NodeId, class: Class },
+    /// A connection takes a slot, or frees it.
+    Connection(Notice),
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Receiving {
     pub(super) lanes: IndexMap<(NodeId, Class), LaneQueue, FxBuildHasher>,
     pub(super) opened: VecDeque<(NodeId, Class)>,
+    /// Connections that were admitted or retired on the ring.
+    pub(super) notices: VecDeque<Notice>,
     pub(super) waker: Option<Waker>,
 }
 
@@ -154,6 +176,8 @@ impl World {
             intended: sent.tag.intended,
             sent: sent.tag.sent,
             class,
+            hops: sent.tag.hops,
+            out_of_band: sent.tag.out_of_band,
             path,
             credited: !duplicate && sent.tag.transfer.is_some(),
         });
@@ -171,18 +195,21 @@ impl World {
         }
     }
 
-    /// A lane that has its first frame, for the life to start its task.
+    /// A lane that has its first frame, for the life to start its task, or what became of a connection.
     pub(super) fn take_new_lane(
         &mut self,
         node: NodeId,
         life: Life,
         waker: &Waker,
-    ) -> Option<(NodeId, Class)> {
+    ) -> Option<Opened> {
         if !self.is_alive(node, life) {
             return None;
         }
         let receiving = &mut self.traffic.receiving[node.index()];
-        let opened = receiving.opened.pop_front();
+        if let Some(notice) = receiving.notices.pop_front() {
+            return Some(Opened::Connection(notice));
+        }
+        let opened = receiving.opened.pop_front().map(|(peer, class)| Opened::Lane { peer, class });
         if opened.is_none() {
             receiving.waker = Some(waker.clone());
         }
@@ -219,6 +246,18 @@ impl World {
         }
         if inbound.credited {
             self.signal(SignalKind::Credit, &inbound.path, None, inbound.class);
+        }
+    }
+
+    /// The node is to admit a connection to a slot, or to free it.
+    pub(super) fn notice(&mut self, node: NodeId, notice: Notice) {
+        if self.nodes[node.index()].status == super::lives::Status::Down {
+            return;
+        }
+        let receiving = &mut self.traffic.receiving[node.index()];
+        receiving.notices.push_back(notice);
+        if let Some(waker) = receiving.waker.take() {
+            waker.wake();
         }
     }
 }

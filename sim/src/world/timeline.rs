@@ -79,6 +79,20 @@ pub enum Due {
         /// Whose.
         node: NodeId,
     },
+    /// A member of the ring looks after its view.
+    Maintain {
+        /// Whose.
+        node: NodeId,
+        /// In which life.
+        life: Life,
+    },
+    /// A member that said that it leaves is gone.
+    Gone {
+        /// Which.
+        node: NodeId,
+        /// In which life.
+        life: Life,
+    },
     /// Every fault ends.
     Quiesce,
     /// The run ends.
@@ -102,6 +116,8 @@ impl Due {
             Self::FaultEnd { .. } => "a fault ends",
             Self::Boot { .. } => "a node boots",
             Self::CorrectClock { .. } => "a clock is corrected",
+            Self::Maintain { .. } => "a member looks after its view of the ring",
+            Self::Gone { .. } => "a member that leaves is gone",
             Self::Quiesce => "every fault ends",
             Self::End => "the run ends",
         }

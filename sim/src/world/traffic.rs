@@ -9,7 +9,7 @@ use super::receiving::{Inbound, Receiving, StalledReceiver};
 use super::slots::{SlotKey, Slots};
 use super::timeline::Due;
 use crate::ledger::event::{Event, LossCause};
-use crate::plan::{FrameName, LinkFault, Plan};
+use crate::plan::{FrameName, LinkFault, Plan, Route};
 use crate::units::{ActionId, FaultId, FrameNumber, MessageId, NodeId, SimTime};
 use bytes::Bytes;
 use groundhog_engine::flaws::Flaws;
@@ -39,6 +39,8 @@ struct Queued {
     bytes: Bytes,
     intended: SimTime,
     in_order: bool,
+    hops: u8,
+    out_of_band: bool,
 }
 
 /// The sending side of one connection.
@@ -86,6 +88,24 @@ impl Traffic {
             flaws,
         })
     }
+
+    /// A connection stands: both ends have empty lanes.
+    pub(super) fn open_lanes(&mut self, node: NodeId, connection: Connection) {
+        let peer = connection.peer;
+        for direction in [Direction { from: node, to: peer }, Direction { from: peer, to: node }] {
+            let config = LanesConfig {
+                pool_channels: connection.channels,
+                queue_max_frames: LANE_QUEUE_MAX_FRAMES,
+                flaws: self.flaws,
+            };
+            let sending = Sending {
+                generation: connection.generation,
+                outbound: Outbound::new(config),
+                waiting: Default::default(),
+            };
+            self.sending.insert(direction, sending);
+        }
+    }
 }
 
 impl World {
@@ -93,27 +113,33 @@ impl World {
     pub(super) fn connect_node(&mut self, node: NodeId) {
         let traffic = &mut self.traffic;
         for connection in traffic.network.ready(node) {
-            let peer = connection.peer;
-            for direction in [Direction { from: node, to: peer }, Direction { from: peer, to: node }] {
-                let config = LanesConfig {
-                    pool_channels: connection.channels,
-                    queue_max_frames: LANE_QUEUE_MAX_FRAMES,
-                    flaws: traffic.flaws,
-                };
-                let sending = Sending {
-                    generation: connection.generation,
-                    outbound: Outbound::new(config),
-                    waiting: Default::default(),
-                };
-                traffic.sending.insert(direction, sending);
+            traffic.open_lanes(node, connection);
+        }
+    }
+
+    /// Closes one connection and gives how many frames were under way on it: they, and what waits in its lanes, are lost,
+    /// since they have no live link any more.
+    pub(super) fn close_connection(&mut self, node: NodeId, peer: NodeId) -> u32 {
+        let mut under_way = 0;
+        for lost in self.traffic.network.disconnect(node, peer, LossCause::Partition) {
+            let (frame, message) = (lost.frame.number, lost.frame.sent.message);
+            self.record(&Event::FrameLost { frame, message, cause: lost.cause });
+            under_way += 1;
+        }
+        for (from, to) in [(node, peer), (peer, node)] {
+            let sending = self.traffic.sending.swap_remove(&Direction { from, to });
+            for (message, copy) in sending.into_iter().flat_map(|sending| sending.waiting).flatten() {
+                self.not_sent(message, copy, from, LossCause::Partition);
+                under_way += 1;
             }
         }
+        under_way
     }
 
     /// Puts a copy of a signed message into the lane of its first hop.
     pub(super) fn push_copy(&mut self, message: MessageId, copy: u32) {
         let Some(signed) = self.workload.signed(message) else { return };
-        let (from, to, via) = (signed.from, signed.to, signed.via);
+        let (from, to, via, route) = (signed.from, signed.to, signed.via, signed.route);
         let name = FrameName {
             origin: from,
             destination: to,
@@ -126,9 +152,15 @@ impl World {
             name,
             bytes: signed.payload.clone(),
             intended: signed.intended,
-            in_order: copy == 0 && via.is_none(),
+            in_order: copy == 0 && via.is_none() && route == Route::Links,
+            hops: 0,
+            out_of_band: route == Route::OutOfBand,
         };
-        self.push(Direction { from, to: via.unwrap_or(to) }, queued);
+        match route {
+            Route::Links => self.push(Direction { from, to: via.unwrap_or(to) }, queued),
+            Route::Ring => self.push_by_ring(from, queued),
+            Route::OutOfBand => self.push_out_of_band(Direction { from, to }, queued),
+        }
     }
 
     /// A relay sends on what it has verified and signed as its hop.
@@ -140,8 +172,33 @@ impl World {
             bytes: payload,
             intended: inbound.intended,
             in_order: false,
+            hops: inbound.hops,
+            out_of_band: false,
         };
+        if inbound.hops > 0 {
+            return self.push_by_ring(relay, queued);
+        }
         self.push(Direction { from: relay, to: inbound.destination }, queued);
+    }
+
+    /// Puts a message into the lane of its next hop on the ring, if its budget has one left and a member is nearer.
+    fn push_by_ring(&mut self, node: NodeId, queued: Queued) {
+        let (message, copy, to) = (queued.message, queued.name.copy, queued.name.destination);
+        match self.next_hop(node, message, to, queued.hops) {
+            Ok(next) => {
+                let hops = queued.hops + 1;
+                self.push(Direction { from: node, to: next }, Queued { hops, ..queued });
+            }
+            Err(cause) => self.not_sent(message, copy, node, cause),
+        }
+    }
+
+    /// Opens a connection for a first contact.
+    fn push_out_of_band(&mut self, direction: Direction, queued: Queued) {
+        if self.contact(direction.from, direction.to) {
+            return self.push(direction, queued);
+        }
+        self.not_sent(queued.message, queued.name.copy, direction.from, LossCause::NoRoute);
     }
 
     fn push(&mut self, direction: Direction, queued: Queued) {
@@ -176,7 +233,7 @@ impl World {
             let Some(sending) = self.traffic.sending.get_mut(&direction) else { return };
             let Some(out) = sending.outbound.next_frame() else { return };
             sending.waiting[out.transfer.class.index()].pop_front();
-            let Queued { message, name, bytes, intended, in_order } = out.frame;
+            let Queued { message, name, bytes, intended, in_order, hops, out_of_band } = out.frame;
             let outgoing = Outgoing {
                 from: direction.from,
                 to: direction.to,
@@ -186,7 +243,7 @@ impl World {
                 message: Some(message),
                 name,
                 replay: None,
-                tag: Tag { transfer: Some(out.transfer), intended, sent: now, in_order },
+                tag: Tag { transfer: Some(out.transfer), intended, sent: now, in_order, hops, out_of_band },
                 bytes,
             };
             self.send(outgoing);
@@ -333,7 +390,7 @@ impl World {
             message: None,
             name: *name,
             replay: Some(act),
-            tag: Tag { transfer: None, intended: now, sent: now, in_order: false },
+            tag: Tag { transfer: None, intended: now, sent: now, ..Tag::default() },
             bytes,
         });
     }
@@ -395,8 +452,12 @@ impl World {
         if let LinkFault::StallReceiver { channel } = kind {
             self.stall_receivers(fault, ends, one_way, channel);
         }
+        self.link_on_demand(ends);
         let begun = self.traffic.network.begin_fault(fault, ends, one_way, kind);
         begun.expect("a plan is validated: its link faults name links that it has");
+        if kind == LinkFault::Partition {
+            self.reachability_changed();
+        }
     }
 
     /// A fault of a link ends.
@@ -404,6 +465,7 @@ impl World {
         let now = self.now();
         self.release_receivers(fault);
         let scheduled = self.traffic.network.end_fault(now, fault);
+        self.reachability_changed();
         self.schedule_deliveries(&scheduled);
     }
 

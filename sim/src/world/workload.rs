@@ -7,7 +7,7 @@ use super::adversary::Recorder;
 use super::timeline::Due;
 use super::{Program, World};
 use crate::ledger::event::{Event, LossCause, Transaction};
-use crate::plan::{Act, Burst, Plan};
+use crate::plan::{Act, Burst, Plan, Route};
 use crate::units::{Life, MessageId, NodeId, SimTime};
 use bytes::Bytes;
 use groundhog_engine::streams::key::Class;
@@ -22,6 +22,7 @@ pub struct Job {
     pub(super) message: MessageId,
     pub(super) to: NodeId,
     pub(super) via: Option<NodeId>,
+    pub(super) route: Route,
     pub(super) class: Class,
     pub(super) bytes: u32,
     pub(super) intended: SimTime,
@@ -35,6 +36,7 @@ pub struct SignedMessage {
     pub(super) from: NodeId,
     pub(super) to: NodeId,
     pub(super) via: Option<NodeId>,
+    pub(super) route: Route,
     pub(super) transaction: Transaction,
     pub(super) payload: Bytes,
     pub(super) intended: SimTime,
@@ -102,6 +104,8 @@ impl World {
                 }
             }
             Act::RotateDelegatee => self.rotate_delegatee(action.node),
+            Act::Join => self.join(action.node),
+            Act::Leave { hand_off } => self.leave(action.node, *hand_off),
             Act::Replay { frame, to, lane } => self.replay(action.id, action.node, frame, *to, *lane),
         }
     }
@@ -124,6 +128,7 @@ impl World {
             message,
             to: burst.to,
             via: burst.via,
+            route: burst.route,
             class: burst.class,
             bytes: burst.bytes,
             intended: now,

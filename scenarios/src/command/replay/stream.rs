@@ -93,7 +93,7 @@ pub fn of_plan(plan: &Plan) -> BTreeSet<StreamName> {
             let (origin, destination, class) = (frame.origin, frame.destination, frame.class);
             Some(StreamName { origin, destination, class })
         }
-        Act::RotateDelegatee => None,
+        Act::RotateDelegatee | Act::Join | Act::Leave { .. } => None,
     };
     plan.actions.iter().filter_map(stream).collect()
 }

@@ -36,6 +36,7 @@ fn an_action_is_a_sentence() {
     let burst = Burst {
         to: NodeId(1),
         via: None,
+        route: Default::default(),
         class: Class::Application,
         count: 2,
         every_us: 0,

@@ -152,7 +152,7 @@ fn of_actions(plan: &mut Plan, visit: &mut Visit<'_>) {
                 visit(&mut burst.cancel_admit_every, 0);
                 visit(&mut burst.cancel_after_us, 0);
             }
-            Act::RotateDelegatee => {}
+            Act::RotateDelegatee | Act::Join | Act::Leave { .. } => {}
             Act::Replay { frame, .. } => {
                 visit(&mut frame.sequence, 0);
                 visit(&mut frame.copy, 0);

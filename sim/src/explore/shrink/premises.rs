@@ -48,7 +48,7 @@ impl Patience {
                 let lasts_us = burst.every_us.saturating_mul(u64::from(burst.count.saturating_sub(1)));
                 action.at_us.saturating_add(lasts_us)
             }
-            Act::RotateDelegatee | Act::Replay { .. } => action.at_us,
+            Act::RotateDelegatee | Act::Replay { .. } | Act::Join | Act::Leave { .. } => action.at_us,
         });
         Self {
             after_quiescence_us: plan.end_us - plan.quiesce_us,

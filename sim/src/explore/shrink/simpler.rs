@@ -42,7 +42,8 @@ pub(super) fn kinds(search: &mut Search<'_>) -> Result<(), Over> {
         match &mut plan.actions[place].act {
             Act::Send(burst) => burst.via = None,
             Act::Replay { lane, .. } => *lane = None,
-            Act::RotateDelegatee => {}
+            Act::RotateDelegatee | Act::Join => {}
+            Act::Leave { hand_off } => *hand_off = false,
         }
         search.try_one(plan)?;
     }

@@ -55,7 +55,7 @@ impl Weight {
     pub(super) fn of(plan: &Plan) -> Self {
         let frames = |act: &Act| match act {
             Act::Send(burst) => u64::from(burst.count) * u64::from(burst.copies),
-            Act::RotateDelegatee | Act::Replay { .. } => 1,
+            Act::RotateDelegatee | Act::Replay { .. } | Act::Join | Act::Leave { .. } => 1,
         };
         let mut sum = 0;
         numbers(&mut plan.clone(), &mut |number, resting| sum += cost(number.get(), resting));
@@ -75,7 +75,8 @@ fn kinds(plan: &Plan) -> u64 {
     let act = |act: &Act| match act {
         Act::Send(burst) => u64::from(burst.via.is_some()),
         Act::Replay { lane, .. } => u64::from(lane.is_some()),
-        Act::RotateDelegatee => 0,
+        Act::RotateDelegatee | Act::Join => 0,
+        Act::Leave { hand_off } => u64::from(*hand_off),
     };
     u64::from(plan.crypto == Crypto::Ed25519)
         + u64::from(plan.profile.disk == DiskProfile::Ordered)

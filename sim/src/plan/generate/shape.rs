@@ -30,6 +30,7 @@ pub(super) struct HubStream {
 pub(super) struct Shape {
     pub links: Vec<LinkPlan>,
     pub hubs: Vec<Hub>,
+    nodes: u32,
 }
 
 impl Shape {
@@ -51,7 +52,24 @@ impl Shape {
             }
         }
         let links = pairs.into_iter().map(|(a, b)| link(scenario, seed, (a, b), levels)).collect();
-        Self { links, hubs }
+        Self { links, hubs, nodes: scenario.nodes }
+    }
+
+    /// No links and no hubs: on a ring everybody can be reached, and nobody is the centre.
+    pub(super) fn unlinked(scenario: &Scenario) -> Self {
+        Self { links: Vec::new(), hubs: Vec::new(), nodes: scenario.nodes }
+    }
+
+    /// Two nodes, each pair as likely.
+    pub(super) fn pair(&self, dice: &mut Dice) -> (NodeId, NodeId) {
+        let one = NodeId(dice.below(u64::from(self.nodes)) as u16);
+        (one, self.other_than(one, dice))
+    }
+
+    /// A node, and not this one.
+    pub(super) fn other_than(&self, node: NodeId, dice: &mut Dice) -> NodeId {
+        let step = 1 + dice.below(u64::from(self.nodes) - 1);
+        NodeId(((u64::from(node.0) + step) % u64::from(self.nodes)) as u16)
     }
 
     /// The nodes linked to `node`, in order.
@@ -77,8 +95,10 @@ impl Shape {
         {
             return if dice.per_mille(500) { (hub.node, *spoke) } else { (*spoke, hub.node) };
         }
-        let link = dice.pick(&self.links).expect("two nodes or more are linked on the ring");
-        (link.a, link.b)
+        match dice.pick(&self.links) {
+            Some(link) => (link.a, link.b),
+            None => self.pair(dice),
+        }
     }
 }
 

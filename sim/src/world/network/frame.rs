@@ -25,6 +25,10 @@ pub struct Tag {
     pub sent: SimTime,
     /// Whether it leaves its origin in signing order, as the original copy, straight for its destination.
     pub in_order: bool,
+    /// Hops that it has taken on the ring, this one included; 0 off the ring.
+    pub hops: u8,
+    /// Whether it is signalling out of band: what it opens is charged to the receiver itself.
+    pub out_of_band: bool,
 }
 
 /// What a sender hands to a channel.

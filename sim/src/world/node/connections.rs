@@ -4,6 +4,7 @@
 
 use crate::units::NodeId;
 use crate::world::network::LinkGeneration;
+use crate::world::receiving::Notice;
 use groundhog_engine::identity::Did;
 use groundhog_engine::streams::Streams;
 use groundhog_engine::streams::link_local::Link;
@@ -36,6 +37,19 @@ impl Connections {
         let slot = slots.slot_of(streams, peer, generation);
         let newest = slots.leases.get(&peer.0).filter(|(newest, _)| *newest == generation);
         (slot, newest.map(|(_, lease)| Arc::clone(lease.link())))
+    }
+}
+
+impl Connections {
+    /// A connection of the ring is admitted to a slot, or retired, which frees it.
+    pub fn notice(&self, streams: &Streams, did: Did, notice: Notice) {
+        let mut slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Notice { peer, generation, admitted } = notice;
+        if admitted {
+            slots.slot_of(streams, (peer, did), generation);
+        } else if slots.leases.get(&peer).is_some_and(|(newest, _)| *newest == generation) {
+            slots.leases.remove(&peer);
+        }
     }
 }
 

@@ -132,7 +132,14 @@ fn submit(context: &LifeContext, peer: NodeId, inbound: Box<Inbound>, verified: 
         (transaction, gives_up_after, world.nodes[node.index()].identity.signer(), peer_did)
     });
     let (slot, link) = context.connections.of(&context.streams, (peer, peer_did), inbound.generation());
-    let arrival = Arrival { introducer: Introducer::Slot(slot), link: link.as_deref(), witness: &witness };
+    // A handshake comes before its connection is admitted: what it opens is this node's own.
+    if inbound.out_of_band {
+        context.shared.with(|world| world.record(&Event::SelfCharged { message, node, life }));
+    }
+    let arrival = match inbound.out_of_band {
+        true => Arrival { introducer: Introducer::Own, link: None, witness: &witness },
+        false => Arrival { introducer: Introducer::Slot(slot), link: link.as_deref(), witness: &witness },
+    };
     let admission = context.streams.admit(verified, arrival);
     let record = admission.record().unwrap_or_else(|| {
         // The tables were not asked: the record that they would have looked at.

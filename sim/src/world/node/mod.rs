@@ -14,6 +14,7 @@ pub use identity::Identity;
 use super::disk::{Disk, DiskConfig};
 use super::machine::SimMachine;
 use super::plants::Planted;
+use super::receiving::Opened;
 use super::{Shared, World};
 use crate::ledger::doer::Task;
 use crate::plan::Plan;
@@ -129,13 +130,21 @@ pub async fn live(shared: Shared, host: Host, machine: SimMachine, node: NodeId,
     }
     shared.with(|world| world.ready(node, life));
     loop {
-        let (peer, class) = std::future::poll_fn(|task| {
+        let opened = std::future::poll_fn(|task| {
             let opened = shared.with(|world| world.take_new_lane(node, life, task.waker()));
             opened.map_or(Poll::Pending, Poll::Ready)
         })
         .await;
-        let reader = Task::Reader { peer, class };
-        context.machine.start(reader, Box::pin(lane::run(Arc::clone(&context), peer, class)));
+        match opened {
+            Opened::Lane { peer, class } => {
+                let reader = Task::Reader { peer, class };
+                context.machine.start(reader, Box::pin(lane::run(Arc::clone(&context), peer, class)));
+            }
+            Opened::Connection(notice) => {
+                let did = shared.with(|world| world.nodes[notice.peer.index()].identity.did());
+                context.connections.notice(&context.streams, did, notice);
+            }
+        }
     }
 }
 

@@ -166,6 +166,7 @@ async fn sign_and_push(context: &LifeContext, job: &Job, sequence: Sequence) {
         from: node,
         to: job.to,
         via: job.via,
+        route: job.route,
         transaction: Named { stream, sequence, digest, expires },
         payload: payload.encoded().clone(),
         intended: job.intended,
