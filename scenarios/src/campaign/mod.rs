@@ -4,6 +4,7 @@ pub mod check;
 pub mod interrupt;
 pub mod monitor;
 pub mod pool;
+pub mod share;
 pub mod tally;
 
 use crate::simulate::{self, Manner};
@@ -143,13 +144,13 @@ impl Campaign {
         let began = Instant::now();
         let cut_short = AtomicBool::new(false);
         let stopped = || self.manner.stop.load(Ordering::Relaxed);
-        let targets = self.targets.len() as u64;
         // Seed by seed over all targets, so that a time budget is shared evenly.
+        let shares = self.shares();
         let next = |number: u64| {
-            let target = (number % targets) as usize;
-            let seed = self.seeds.nth(number / targets, began);
+            let (place, target) = shares.run(number);
+            let seed = self.seeds.nth(place, began);
             // A budget of time ends between two seeds, never between two targets of one.
-            let seed = if target == 0 { seed } else { seed.or_else(|| self.late_seed(number / targets)) };
+            let seed = if target == 0 { seed } else { seed.or_else(|| self.late_seed(place)) };
             if seed.is_some() && stopped() {
                 cut_short.store(true, Ordering::Relaxed);
                 return None;
@@ -178,6 +179,11 @@ impl Campaign {
             progress();
         });
         cut_short.into_inner()
+    }
+
+    /// How the seeds are shared among the targets.
+    pub fn shares(&self) -> share::Shares {
+        share::Shares::new(self.targets.iter().map(Target::seeds_per_thousand))
     }
 
     fn late_seed(&self, place: u64) -> Option<u64> {

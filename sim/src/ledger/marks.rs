@@ -119,7 +119,7 @@ marks! {
         "A stream was retired, since all that it had admitted was spent.";
     DelegationExpired = "delegation/expired-refused", CLOCKS, 1,
         "A transaction was refused because its delegation had expired by the verifier's clock.";
-    RelayedThrice = "ring/relayed-thrice", RING, 1_000,
+    RelayedThrice = "ring/relayed-thrice", RING, 100,
         "A message took its fourth hop on the ring, after three relays or more.";
     StaleHop = "ring/stale-hop", RING, 1_000,
         "A member sent a message on by a view older than the last change of who can be reached.";

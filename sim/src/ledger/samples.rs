@@ -1,7 +1,7 @@
 //! Events and plans for tests: at least one event of every kind, and for every field one that differs in it alone.
 
 use super::doer::Task;
-use super::event::{Answer, Event, LossCause, Passage, Transaction};
+use super::event::{Answer, Event, LossCause, Passage, RetireReason, Transaction};
 use crate::laws::{RecordImage, StoreUse, View};
 use crate::plan::{
     Act, Action, Burst, ClockPlan, Costs, Crypto, Death, DiskLatency, DiskOperation, DiskProfile, Engines,
@@ -176,7 +176,29 @@ pub fn distinct() -> Vec<Event<'static>> {
     all.extend(engine().into_iter().flat_map(|event| {
         [(N, L), (N2, L), (N, L2)].map(|(node, life)| Event::Engine { node, life, event })
     }));
+    all.extend(ring());
     all
+}
+
+#[rustfmt::skip]
+fn ring() -> Vec<Event<'static>> {
+    let retired = |node, peer, generation, reason, under_way| Event::ConnectionRetired { node, peer, generation, reason, under_way };
+    let routed = |message, node, next, hops, stale| Event::Routed { message, node, next, hops, stale };
+    let admitted = |node, peer, generation| Event::ConnectionAdmitted { node, peer, generation };
+    vec![
+        Event::Joined { node: N }, Event::Joined { node: N2 },
+        Event::Left { node: N, life: L, hand_off: true }, Event::Left { node: N2, life: L, hand_off: true },
+        Event::Left { node: N, life: L2, hand_off: true }, Event::Left { node: N, life: L, hand_off: false },
+        admitted(N, N2, 1), admitted(N2, N2, 1), admitted(N, N, 1), admitted(N, N2, u32::MAX),
+        retired(N, N2, 1, RetireReason::Leaves, 2), retired(N2, N2, 1, RetireReason::Leaves, 2),
+        retired(N, N, 1, RetireReason::Leaves, 2), retired(N, N2, u32::MAX, RetireReason::Leaves, 2),
+        retired(N, N2, 1, RetireReason::Failed, 2), retired(N, N2, 1, RetireReason::Leaves, 0),
+        routed(message(4), N, N2, 1, false), routed(message(5), N, N2, 1, false), routed(message(4), N2, N2, 1, false),
+        routed(message(4), N, N, 1, false), routed(message(4), N, N2, 64, false), routed(message(4), N, N2, 1, true),
+        Event::SelfCharged { message: M, node: N, life: L }, Event::SelfCharged { message: None, node: N, life: L },
+        Event::SelfCharged { message: M, node: N2, life: L }, Event::SelfCharged { message: M, node: N, life: L2 },
+        Event::HandedOff { from: N, to: N2 }, Event::HandedOff { from: N2, to: N2 }, Event::HandedOff { from: N, to: N },
+    ]
 }
 
 #[rustfmt::skip]

@@ -22,6 +22,7 @@ impl Plan {
         };
         within("successors", ring.successors.into(), 1, MAX_SUCCESSORS.into())?;
         within("maintenance_ms", ring.maintenance_ms, 1, MAX_MAINTENANCE_MS)?;
+        within("hand_off_ms", ring.hand_off_ms, 0, MAX_MAINTENANCE_MS)?;
         within("hop_budget", ring.hop_budget.into(), 1, super::HOP_BUDGET.into())?;
         let links = &ring.links;
         for (name, (least, most), range) in [

@@ -21,6 +21,9 @@ pub struct RingPlan {
     pub maintenance_ms: u64,
     /// Hops that a message may take.
     pub hop_budget: u8,
+    /// How long what a member answers for takes to get to the one that takes it over, in milliseconds.
+    #[serde(default)]
+    pub hand_off_ms: u64,
     /// Nodes that are no members when the run begins, in order: each boots at its first join.
     pub outside: Vec<NodeId>,
     /// The links between members.

@@ -355,6 +355,8 @@ sections! {
         leaves = 0, COUNT;
         /// Of these, so many in a thousand say so and hand over what they hold.
         hand_off_per_mille = 500, PER_MILLE;
+        /// How long what a member answers for takes to get to the one that takes it over, in milliseconds.
+        hand_off_ms = 20, 0..=86_400_000;
         /// How long a node that left stays away, in milliseconds.
         away_ms = 600_000, TIME_MS;
     }
@@ -385,6 +387,8 @@ pub struct Scenario {
     pub disk: Vec<(DiskProfile, u32)>,
     /// Everything else.
     pub sections: Sections,
+    /// Of a thousand seeds of a series over several scenarios, so many are run.
+    pub seeds_per_thousand: u32,
     /// The ceiling of each known limit in one run.
     pub limits: BTreeMap<String, u64>,
 }

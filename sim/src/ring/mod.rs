@@ -11,4 +11,4 @@ mod view;
 
 pub use order::{Order, next_hop};
 pub use position::{Distance, Position};
-pub use view::View;
+pub use view::{Holders, View};

@@ -74,6 +74,11 @@ fn a_view_has_the_nearest_on_either_side_and_a_finger_for_each_power_of_two() {
     assert_eq!(view.successors(), [2, 4, 5].map(NodeId));
     assert_eq!(view.fingers(), [NodeId(4)]);
 
+    let held = view.holders_of(&order, NodeId(0), order.position(NodeId(3)), 3);
+    assert_eq!(held, Holders { owner: NodeId(4), chain: [5, 0].map(NodeId).to_vec() }, "node 3 is absent");
+    let own = view.holders_of(&order, NodeId(0), order.position(NodeId(6)), 3);
+    assert_eq!(own, Holders { owner: NodeId(0), chain: [2, 4].map(NodeId).to_vec() });
+
     view.drop_member(NodeId(4));
     assert_eq!((view.successors(), view.fingers()), (&[NodeId(2), NodeId(5)][..], &[][..]));
     assert!(!view.holds(NodeId(4)));

@@ -110,4 +110,23 @@ impl View {
         let known = self.peers.iter().copied().chain([own]);
         known.min_by_key(|node| position.to(order.position(*node))).unwrap_or(own)
     }
+
+    /// Who is to hold what is meant for the position, as far as `own` knows: the owner, and the members after it that are
+    /// to have the other copies, `copies` in all.
+    #[must_use]
+    pub fn holders_of(&self, order: &Order, own: NodeId, position: Position, copies: usize) -> Holders {
+        let owner = self.owner_of(order, own, position);
+        let known = |member: &NodeId| *member == own || self.holds(*member);
+        let chain = order.after(owner).filter(known).take(copies.saturating_sub(1)).collect();
+        Holders { owner, chain }
+    }
+}
+
+/// Who holds what is meant for a position, as one member sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holders {
+    /// Who answers for it.
+    pub owner: NodeId,
+    /// Who has the other copies, nearest first.
+    pub chain: Vec<NodeId>,
 }

@@ -31,6 +31,7 @@ mod view;
 mod workload;
 
 pub use driver::{bury, drive};
+pub use node::account;
 pub use transport::Program;
 
 use self::disk_calls::DiskCallMeta;

@@ -93,6 +93,13 @@ pub enum Due {
         /// In which life.
         life: Life,
     },
+    /// What a member answered for has come to another.
+    HandOff {
+        /// Whose it was.
+        from: NodeId,
+        /// Whose it is.
+        to: NodeId,
+    },
     /// Every fault ends.
     Quiesce,
     /// The run ends.
@@ -118,6 +125,7 @@ impl Due {
             Self::CorrectClock { .. } => "a clock is corrected",
             Self::Maintain { .. } => "a member looks after its view of the ring",
             Self::Gone { .. } => "a member that leaves is gone",
+            Self::HandOff { .. } => "a member takes over from another",
             Self::Quiesce => "every fault ends",
             Self::End => "the run ends",
         }

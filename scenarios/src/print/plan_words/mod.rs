@@ -6,7 +6,7 @@ mod faults;
 #[cfg(test)]
 mod tests;
 
-use groundhog_sim::plan::{Act, Action, Burst, FrameName, Plan};
+use groundhog_sim::plan::{Act, Action, Burst, FrameName, Plan, Route};
 
 /// Its sentences: actions in order of time, then faults.
 pub fn sentences(plan: &Plan) -> Vec<String> {
@@ -68,6 +68,11 @@ fn sent(burst: &Burst) -> String {
     if let Some(via) = burst.via {
         text.push_str(&format!(" through {via}"));
     }
+    text.push_str(match burst.route {
+        Route::Links => "",
+        Route::Ring => " by the ring",
+        Route::OutOfBand => " out of band",
+    });
     if burst.bytes > 0 {
         let each = if count > 1 { " each" } else { "" };
         text.push_str(&format!(", {}{each}", counted(burst.bytes.into(), "byte")));

@@ -151,9 +151,9 @@ fn with_levels(scenario: &Scenario, seed: u64, levels: impl FnOnce(&Scenario) ->
     let end_us = chaos_us + scenario.sections.time.settle_ms.roll_u64(&mut dice) * 1_000;
     let levels = levels(scenario);
     let ring = ring::draw(scenario, seed, &levels);
-    let shape = match ring {
+    let shape = match &ring {
         None => Shape::draw(scenario, seed, chaos_us, &levels),
-        Some(_) => Shape::unlinked(scenario),
+        Some(ring) => Shape::unlinked(scenario, seed, ring.successors),
     };
     let (actions, faults, lives) = Default::default();
     let mut draft = Draft { scenario, seed, levels, chaos_us, end_us, shape, ring, actions, faults, lives };

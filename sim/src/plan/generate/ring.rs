@@ -19,6 +19,7 @@ pub(super) fn draw(scenario: &Scenario, seed: u64, levels: &Levels) -> Option<Ri
         successors,
         maintenance_ms: keys.maintenance_ms.roll_u64(&mut dice),
         hop_budget: keys.hop_budget.roll_u32(&mut dice) as u8,
+        hand_off_ms: keys.hand_off_ms.roll_u64(&mut dice),
         outside: outside(scenario, seed),
         links: template(scenario, seed, levels),
     })

@@ -3,7 +3,9 @@
 use crate::plan::dice::Dice;
 use crate::plan::swarm::{Intensity, Kind, Levels};
 use crate::plan::{LinkPlan, Scenario};
+use crate::ring::{Order, View};
 use crate::units::NodeId;
+use crate::world::account;
 use groundhog_engine::streams::key::Class;
 use std::collections::BTreeSet;
 
@@ -31,6 +33,8 @@ pub(super) struct Shape {
     pub links: Vec<LinkPlan>,
     pub hubs: Vec<Hub>,
     nodes: u32,
+    /// On a ring, the pairs that are connected while everybody is there.
+    near: Vec<(NodeId, NodeId)>,
 }
 
 impl Shape {
@@ -52,12 +56,13 @@ impl Shape {
             }
         }
         let links = pairs.into_iter().map(|(a, b)| link(scenario, seed, (a, b), levels)).collect();
-        Self { links, hubs, nodes: scenario.nodes }
+        Self { links, hubs, nodes: scenario.nodes, near: Vec::new() }
     }
 
     /// No links and no hubs: on a ring everybody can be reached, and nobody is the centre.
-    pub(super) fn unlinked(scenario: &Scenario) -> Self {
-        Self { links: Vec::new(), hubs: Vec::new(), nodes: scenario.nodes }
+    pub(super) fn unlinked(scenario: &Scenario, seed: u64, successors: u8) -> Self {
+        let near = near(scenario.nodes, seed, usize::from(successors));
+        Self { links: Vec::new(), hubs: Vec::new(), nodes: scenario.nodes, near }
     }
 
     /// Two nodes, each pair as likely.
@@ -97,9 +102,22 @@ impl Shape {
         }
         match dice.pick(&self.links) {
             Some(link) => (link.a, link.b),
-            None => self.pair(dice),
+            None => dice.pick(&self.near).copied().unwrap_or_else(|| self.pair(dice)),
         }
     }
+}
+
+/// The pairs of which one has the other in its view, of all nodes that there will be.
+fn near(nodes: u32, seed: u64, successors: usize) -> Vec<(NodeId, NodeId)> {
+    let nodes = || (0..nodes as u16).map(NodeId);
+    let order = Order::new(nodes().map(|node| account(seed, node)));
+    let mut view = View::default();
+    let mut near = Vec::new();
+    for node in nodes() {
+        view.refresh(&order, node, successors, |_| true);
+        near.extend(view.peers().iter().map(|peer| (node, *peer)));
+    }
+    near
 }
 
 fn pair(one: u32, other: u32) -> (NodeId, NodeId) {

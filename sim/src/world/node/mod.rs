@@ -9,7 +9,7 @@ mod lane;
 mod sender;
 
 use connections::Connections;
-pub use identity::Identity;
+pub use identity::{Identity, account};
 
 use super::disk::{Disk, DiskConfig};
 use super::machine::SimMachine;
