@@ -4,12 +4,12 @@ mod support;
 
 use groundhog_engine::streams::key::Class;
 use groundhog_sim::ledger::kind::EventKind;
+use groundhog_sim::outcome::Outcome;
 use groundhog_sim::plan::{
     Act, Action, Fault, FaultKind, LinkFault, LinkTemplate, Plan, RingPlan, Route, When,
 };
 use groundhog_sim::units::{ActionId, FaultId, NodeId};
 use std::collections::BTreeMap;
-use groundhog_sim::outcome::Outcome;
 use support::{Watched, assert_held, burst, quiet_plan, watch};
 
 const S: u64 = 1_000_000;
@@ -54,7 +54,8 @@ fn everywhere(plan: &mut Plan, at_us: u64) {
     for (from, to) in (0..nodes).flat_map(|from| (0..nodes).map(move |to| (from, to))) {
         if from != to {
             let id = u32::try_from(plan.actions.len()).unwrap();
-            plan.actions.push(by(Route::Ring, burst(id, at_us, from, to, Class::ALL[usize::from(to % 4)], 1)));
+            plan.actions
+                .push(by(Route::Ring, burst(id, at_us, from, to, Class::ALL[usize::from(to % 4)], 1)));
         }
     }
 }
@@ -139,7 +140,12 @@ fn a_cut_link_is_gone_from_the_views_at_the_next_pass_and_back_when_it_is_whole(
             one_way: false,
             fault: LinkFault::Partition,
         };
-        plan.faults.push(Fault { id: FaultId(id), at: When::Time { us: 2 * S }, until_us: Some(10 * S), kind });
+        plan.faults.push(Fault {
+            id: FaultId(id),
+            at: When::Time { us: 2 * S },
+            until_us: Some(10 * S),
+            kind,
+        });
     }
     everywhere(&mut plan, 5 * S);
     let (dispatched, losses) = losses(&plan);

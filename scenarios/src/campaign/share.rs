@@ -66,7 +66,8 @@ mod tests {
     fn a_smaller_share_begins_with_the_first_seed_and_is_spread_evenly() {
         let shares = Shares::new([1_000, 100].into_iter());
         let runs: Vec<(u64, usize)> = (0..shares.runs_of(2_000)).map(|number| shares.run(number)).collect();
-        let second: Vec<u64> = runs.iter().filter(|(_, target)| *target == 1).map(|(place, _)| *place).collect();
+        let second: Vec<u64> =
+            runs.iter().filter(|(_, target)| *target == 1).map(|(place, _)| *place).collect();
         assert_eq!(second, (0..200).map(|nth| nth * 10).collect::<Vec<_>>());
         assert_eq!(runs.iter().filter(|(_, target)| *target == 0).count(), 2_000);
         assert!(runs.is_sorted());

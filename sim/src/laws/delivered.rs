@@ -50,7 +50,9 @@ impl Delivered {
     pub fn new(setting: &Setting) -> Self {
         let plan = &setting.plan;
         let relayed = plan.actions.iter().filter_map(|action| match &action.act {
-            Act::Send(burst) if burst.via.is_some() || burst.route != Route::Links => Some((action.node, burst.to, burst.class)),
+            Act::Send(burst) if burst.via.is_some() || burst.route != Route::Links => {
+                Some((action.node, burst.to, burst.class))
+            }
             _ => None,
         });
         let stepped = plan.faults.iter().filter_map(|fault| match &fault.kind {
@@ -111,9 +113,11 @@ impl Delivered {
             LossCause::CallerGone | LossCause::Refused | LossCause::LaneFull => true,
             LossCause::LinkLoss => self.loses_always(from, to),
             // Greedy hops pass each member once at most: a budget of one less than there are members is never spent.
-            LossCause::HopBudget => self.plan.ring.as_ref().is_some_and(|ring| {
-                usize::from(ring.hop_budget) < self.plan.nodes.len() - 1
-            }),
+            LossCause::HopBudget => self
+                .plan
+                .ring
+                .as_ref()
+                .is_some_and(|ring| usize::from(ring.hop_budget) < self.plan.nodes.len() - 1),
             LossCause::Verdict => self.relayed.contains(&(from, to, class)),
             LossCause::FailedBatch => self.plan.profile.disk_capacity_bytes > 0,
             LossCause::Unverified if self.outlived.contains(&message) => true,

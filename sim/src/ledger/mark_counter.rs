@@ -187,7 +187,8 @@ impl Marks {
     fn on_ring(&mut self, event: &Event<'_>) {
         match *event {
             Event::Joined { node } => {
-                let left = self.nodes.get_mut(node.index()).is_some_and(|node| std::mem::take(&mut node.left));
+                let left =
+                    self.nodes.get_mut(node.index()).is_some_and(|node| std::mem::take(&mut node.left));
                 self.count_if(left, Mark::Rejoined);
             }
             Event::Left { node, hand_off, .. } => {

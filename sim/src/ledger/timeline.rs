@@ -289,14 +289,23 @@ impl Timeline {
 
 fn write_ring(out: &mut String, event: &Event<'_>) -> fmt::Result {
     match *event {
-        Event::Left { hand_off, .. } => out.write_str(if hand_off { "with hand-off" } else { "without a word" }),
-        Event::ConnectionAdmitted { peer, generation, .. } => write!(out, "n{} connection {generation}", peer.0),
+        Event::Left { hand_off, .. } => {
+            out.write_str(if hand_off { "with hand-off" } else { "without a word" })
+        }
+        Event::ConnectionAdmitted { peer, generation, .. } => {
+            write!(out, "n{} connection {generation}", peer.0)
+        }
         Event::ConnectionRetired { peer, generation, reason, under_way, .. } => {
             write!(out, "n{} connection {generation}: {}", peer.0, reason.id())?;
             if under_way > 0 { write!(out, ", {under_way} under way") } else { Ok(()) }
         }
         Event::Routed { message, next, hops, stale, .. } => {
-            write!(out, "message {message} to n{}, hop {hops}{}", next.0, if stale { ", stale view" } else { "" })
+            write!(
+                out,
+                "message {message} to n{}, hop {hops}{}",
+                next.0,
+                if stale { ", stale view" } else { "" }
+            )
         }
         Event::SelfCharged { message, .. } => write_message(out, message),
         Event::HandedOff { to, .. } => write!(out, "to n{}", to.0),

@@ -22,7 +22,10 @@ impl Order {
         let mut clockwise: Vec<(Position, NodeId)> = accounts
             .zip(0..)
             .map(|(did, node): (Did, u32)| {
-                (Position::of(&did), NodeId(u16::try_from(node).expect("a plan holds at most MAX_NODES nodes")))
+                (
+                    Position::of(&did),
+                    NodeId(u16::try_from(node).expect("a plan holds at most MAX_NODES nodes")),
+                )
             })
             .collect();
         clockwise.sort_unstable();

@@ -196,12 +196,7 @@ impl World {
     }
 
     /// A lane that has its first frame, for the life to start its task, or what became of a connection.
-    pub(super) fn take_new_lane(
-        &mut self,
-        node: NodeId,
-        life: Life,
-        waker: &Waker,
-    ) -> Option<Opened> {
+    pub(super) fn take_new_lane(&mut self, node: NodeId, life: Life, waker: &Waker) -> Option<Opened> {
         if !self.is_alive(node, life) {
             return None;
         }

@@ -52,7 +52,9 @@ fn action(action: &Action) -> String {
     match &action.act {
         Act::Send(burst) => format!("at {at} {node} sends {}", sent(burst)),
         Act::Join => format!("at {at} {node} joins the ring"),
-        Act::Leave { hand_off: true } => format!("at {at} {node} leaves the ring and hands over what it holds"),
+        Act::Leave { hand_off: true } => {
+            format!("at {at} {node} leaves the ring and hands over what it holds")
+        }
         Act::Leave { hand_off: false } => format!("at {at} {node} leaves the ring without a word"),
         Act::RotateDelegatee => format!("at {at} {node} takes a fresh delegatee key"),
         Act::Replay { frame, to, lane } => {

@@ -138,7 +138,14 @@ pub(super) struct Link {
 impl Link {
     pub fn new(plan: LinkPlan) -> Self {
         let directions = [Direction::new(&plan), Direction::new(&plan)];
-        Self { plan, generation: LinkGeneration(0), up: false, on_demand: false, directions, faults: Vec::new() }
+        Self {
+            plan,
+            generation: LinkGeneration(0),
+            up: false,
+            on_demand: false,
+            directions,
+            faults: Vec::new(),
+        }
     }
 
     /// The direction in which `from` sends.

@@ -51,7 +51,9 @@ impl World {
         let network = &self.traffic.network;
         let mut view = std::mem::take(&mut ring.member(node).view);
         let successors = usize::from(ring.plan.successors);
-        view.refresh(&ring.order, node, successors, |peer| ring.is_present(peer) && !network.is_cut(node, peer));
+        view.refresh(&ring.order, node, successors, |peer| {
+            ring.is_present(peer) && !network.is_cut(node, peer)
+        });
         let seen = ring.changes;
         let member = ring.member(node);
         (member.view, member.seen) = (view, seen);

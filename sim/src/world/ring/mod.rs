@@ -45,7 +45,8 @@ impl Members {
     #[must_use]
     pub fn of(plan: &Plan, accounts: impl Iterator<Item = Did>) -> Option<Self> {
         let ring = plan.ring.clone()?;
-        let member = |node| Member { belongs: ring.outside.binary_search(&node).is_err(), ..Member::default() };
+        let member =
+            |node| Member { belongs: ring.outside.binary_search(&node).is_err(), ..Member::default() };
         let of = plan.nodes.iter().map(|node| member(node.id)).collect();
         Some(Self { of, plan: ring, order: Order::new(accounts), changes: 1 })
     }
