@@ -51,6 +51,14 @@ impl Seeds {
         matches!(self, Self::One(_))
     }
 
+    /// The first of them.
+    pub const fn first(self) -> u64 {
+        match self {
+            Self::One(seed) => seed,
+            Self::Many { from, .. } | Self::For { from, .. } => from,
+        }
+    }
+
     /// How many seeds of each target there will be, where that is known.
     pub const fn count(self) -> Option<u64> {
         match self {
@@ -147,7 +155,8 @@ impl Campaign {
         // Seed by seed over all targets, so that a time budget is shared evenly.
         let shares = self.shares();
         let next = |number: u64| {
-            let (place, target) = shares.run(number);
+            let (seed, target) = shares.run(number)?;
+            let place = seed - self.seeds.first();
             let seed = self.seeds.nth(place, began);
             // A budget of time ends between two seeds, never between two targets of one.
             let seed = if target == 0 { seed } else { seed.or_else(|| self.late_seed(place)) };
@@ -181,9 +190,11 @@ impl Campaign {
         cut_short.into_inner()
     }
 
-    /// How the seeds are shared among the targets.
+    /// How the seeds are shared among the targets. Who asks for one target, or for one seed, asks for all of it.
     pub fn shares(&self) -> share::Shares {
-        share::Shares::new(self.targets.iter().map(Target::seeds_per_thousand))
+        let whole = self.targets.len() == 1 || self.seeds.is_one();
+        let share = |target: &Target| if whole { 1_000 } else { target.seeds_per_thousand() };
+        share::Shares::new(self.targets.iter().map(share), self.seeds.first())
     }
 
     fn late_seed(&self, place: u64) -> Option<u64> {

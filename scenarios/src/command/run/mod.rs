@@ -109,7 +109,7 @@ fn progress(campaign: &Campaign) -> ProgressBar {
     let targets = campaign.targets.len() as u64;
     let bar = match campaign.seeds.count() {
         Some(1) if targets == 1 => ProgressBar::new_spinner(),
-        Some(count) => ProgressBar::new(campaign.shares().runs_of(count)),
+        Some(count) => ProgressBar::new(campaign.shares().runs_of(campaign.seeds.first(), count)),
         None => ProgressBar::no_length(),
     };
     let style = ProgressStyle::with_template("{elapsed_precise} {wide_bar} {pos}/{len} runs, {per_sec}");
