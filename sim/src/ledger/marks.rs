@@ -129,13 +129,13 @@ marks! {
         "A member left without a word.";
     Rejoined = "ring/rejoined", RING, 1_000,
         "A node that had left joined again, with the store that it had.";
-    RetiredUnderWay = "ring/retired-under-way", RING, 50,
+    RetiredUnderWay = "ring/retired-under-way", RING, 30,
         "A connection was retired, though no end had failed, while a frame was under way on it.";
     SelfCharged = "ring/self-charged", RING, 1_000,
         "A signal out of band was admitted, and charged to the node itself.";
     NoRoute = "ring/no-route", RING, 1_000,
         "A message was lost since no member nearer to its destination was known.";
-    HopBudgetSpent = "ring/hop-budget", RING, 50,
+    HopBudgetSpent = "ring/hop-budget", RING, 100,
         "A message was lost since it had taken as many hops as it may.";
 }
 
