@@ -61,7 +61,7 @@ const MAX_DRIFT_PPM: u64 = 500_000;
 const MAX_MESSAGE_BYTES: u32 = 61_440;
 
 /// Peers of one node at most: each has a connection slot.
-pub(super) const MOST_PEERS: u16 = SlotBounds::for_successors(DEFAULT_SUCCESSORS).slots;
+const MOST_PEERS: u16 = SlotBounds::for_successors(DEFAULT_SUCCESSORS).slots;
 
 pub(super) fn ensure(
     holds: bool,

@@ -1,6 +1,6 @@
 //! Whether the ring of a plan is one.
 
-use super::check::{MOST_PEERS, PlanError, ensure};
+use super::check::{PlanError, ensure};
 use super::{Act, Action, Plan, Route};
 use crate::units::NodeId;
 
@@ -40,9 +40,6 @@ impl Plan {
         let exist = ring.outside.iter().all(|node| node.index() < self.nodes.len());
         ensure(exist && ring.outside.is_sorted_by(|one, next| one < next), place, || {
             "the nodes outside do not exist, are not in order, or one stands twice".to_owned()
-        })?;
-        ensure(self.nodes.len() <= 1 + usize::from(MOST_PEERS), place, || {
-            format!("more than {} members: a node has {MOST_PEERS} connection slots", 1 + MOST_PEERS)
         })
     }
 

@@ -6,6 +6,7 @@
 use crate::ledger::event::{Event, RetireReason};
 use crate::units::NodeId;
 use crate::world::World;
+use crate::world::node::SLOTS;
 use crate::world::receiving::Notice;
 
 impl World {
@@ -28,9 +29,11 @@ impl World {
         self.connection(node, peer).is_some()
     }
 
-    /// Admits a connection, unless one stands.
+    /// Admits a connection, unless one stands or an end has no slot left for it.
     pub(super) fn admit_connection(&mut self, node: NodeId, peer: NodeId) {
-        if self.connection(node, peer).is_some() {
+        let Some(ring) = &self.ring else { return };
+        let has_slot = |end: NodeId| ring.of[end.index()].connected.len() < usize::from(SLOTS.slots);
+        if self.connection(node, peer).is_some() || !has_slot(node) || !has_slot(peer) {
             return;
         }
         self.link_on_demand((node, peer));
