@@ -95,7 +95,7 @@ impl View for DiskView<'_> {
         let (mut bytes, mut records) = (0, 0);
         for (path, kind) in self.disk(node).visible_names(self.root) {
             if let (EntryKind::File, FileName::Record(_)) = (kind, FileName::parse(path.name())) {
-                bytes += self.disk(node).visible(path).map_or(0, |content| content.len() as u64);
+                bytes += self.disk(node).visible_length(path).unwrap_or(0);
                 records += 1;
             }
         }

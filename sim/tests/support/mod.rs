@@ -79,6 +79,7 @@ pub fn quiet_plan(nodes: u16) -> Plan {
         end_us: 3_000_000,
         limits: Default::default(),
         swarm: Default::default(),
+        ring: None,
     }
 }
 
@@ -91,6 +92,7 @@ pub fn burst(id: u32, at_us: u64, from: u16, to: u16, class: Class, count: u32) 
         act: Act::Send(Burst {
             to: NodeId(to),
             via: None,
+            route: Default::default(),
             class,
             count,
             every_us: 100,

@@ -60,6 +60,12 @@ impl Disk {
         self.visible_file(path).map(|content| content.now.clone())
     }
 
+    /// How long the file is that a reader sees now; `None` where no file has that name.
+    #[must_use]
+    pub fn visible_length(&self, path: &DiskPath) -> Option<u64> {
+        self.visible_file(path).map(|content| content.now.len() as u64)
+    }
+
     /// What a reader finds in the file now, as a record.
     #[must_use]
     pub fn visible_found(&self, path: &DiskPath) -> Found {

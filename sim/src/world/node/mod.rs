@@ -12,7 +12,7 @@ mod namespace;
 mod sender;
 
 use connections::Connections;
-pub use identity::Identity;
+pub use identity::{Identity, account};
 use namespace::Application;
 
 use super::disk::{Disk, DiskConfig};
