@@ -1,6 +1,7 @@
 //! Everything that has a name: scenarios, laws, flaws, marks, known limits.
 
 use crate::catalogue::{CATALOGUE, PLANS};
+use crate::recorded::{Answer, RECORDED, Recorded};
 use groundhog_engine::flaws::Flaw;
 use groundhog_sim::laws::LawKind;
 use groundhog_sim::laws::catalogue::LAWS;
@@ -22,6 +23,8 @@ pub enum Kind {
     Laws,
     /// What can be made wrong on purpose.
     Flaws,
+    /// Recorded behaviours that are no flaw, and why.
+    Behaviours,
     /// What many seeds must reach.
     Marks,
     /// What is known not to be guaranteed.
@@ -35,12 +38,20 @@ pub enum Kind {
 
 impl Kind {
     /// Every kind that a user has to do with, in the order of lists.
-    pub const ALL: [Kind; 6] =
-        [Kind::Scenarios, Kind::Laws, Kind::Flaws, Kind::Marks, Kind::Limits, Kind::Faults];
+    pub const ALL: [Kind; 7] =
+        [Kind::Scenarios, Kind::Laws, Kind::Flaws, Kind::Behaviours, Kind::Marks, Kind::Limits, Kind::Faults];
 
     /// All of them, and what is for whoever works on Groundhog itself.
-    pub const WITH_HIDDEN: [Kind; 7] =
-        [Kind::Scenarios, Kind::Laws, Kind::Flaws, Kind::Marks, Kind::Limits, Kind::Faults, Kind::Plants];
+    pub const WITH_HIDDEN: [Kind; 8] = [
+        Kind::Scenarios,
+        Kind::Laws,
+        Kind::Flaws,
+        Kind::Behaviours,
+        Kind::Marks,
+        Kind::Limits,
+        Kind::Faults,
+        Kind::Plants,
+    ];
 
     /// The word for one of it.
     pub const fn one(self) -> &'static str {
@@ -48,6 +59,7 @@ impl Kind {
             Self::Scenarios => "scenario",
             Self::Laws => "law",
             Self::Flaws => "flaw",
+            Self::Behaviours => "behaviour",
             Self::Marks => "mark",
             Self::Limits => "limit",
             Self::Faults => "fault",
@@ -105,6 +117,7 @@ pub fn all(kind: Kind) -> Vec<Named> {
                 more: vec![("recorded as", flaw.entry().to_owned())],
             })
             .collect(),
+        Kind::Behaviours => RECORDED.iter().map(behaviour).collect(),
         Kind::Marks => MARKS
             .iter()
             .map(|mark| Named {
@@ -150,6 +163,22 @@ pub fn all(kind: Kind) -> Vec<Named> {
                 )],
             })
             .collect(),
+    }
+}
+
+fn behaviour(recorded: &Recorded) -> Named {
+    let answer = match recorded.answer {
+        Answer::Shown { scenario, limit: None } => ("shown by", scenario.to_owned()),
+        Answer::Shown { scenario, limit: Some(limit) } => {
+            ("shown by", format!("{scenario}, counted as limit {limit}"))
+        }
+        Answer::Outside { because } => ("outside", because.to_owned()),
+    };
+    Named {
+        kind: Kind::Behaviours,
+        name: recorded.entry,
+        about: recorded.about.to_owned(),
+        more: vec![answer],
     }
 }
 

@@ -47,19 +47,117 @@ const fn outside(entry: &'static str, about: &'static str, because: &'static str
 
 /// All of them, in the order of their record.
 pub const RECORDED: &[Recorded] = &[
+    shown(
+        "B-R11",
+        "64 deliveries in custody whose mail is lost at every carrier refuse all other mail until the earliest is spent.",
+        "custody-stall",
+        None,
+    ),
     outside(
         "B-R21",
         "A browser's store reports a write before it is durable.",
-        "A browser's store is not simulated; the same fault of a file store is the flaw no-directory-flush and the fault of a flush that lies.",
+        "A browser's store is not simulated; the same in a file store is the flaw no-directory-flush and the fault of a flush that lies.",
     ),
     outside(
         "B-R23",
-        "A lock held across the flush makes the whole node as slow as one flush for each admission.",
-        "It breaks no promise, it is slow: `groundhog bench admissions` shows the rate growing with admissions in flight.",
+        "A lock held across the flush makes a node as slow as one flush for each admission.",
+        "It breaks no promise, it is slow: `groundhog bench admissions` shows the rate growing with the admissions in flight.",
     ),
     outside(
         "B-R27",
         "Each admission rewrites a snapshot of all streams.",
-        "It is a layout of the store that this engine does not have; the law store/bounds holds each record to 5,089 bytes.",
+        "This store has a record for each stream; the law streams/store-bounds holds each to 5,089 bytes.",
+    ),
+    shown(
+        "B-R29",
+        "So many fresh origins that every quota record is in use refuse new origins until one is full again.",
+        "quota-burst",
+        None,
+    ),
+    shown(
+        "B-R30",
+        "What is refused after its durable admission is lost: a retransmission is a replay.",
+        "link-generations",
+        None,
+    ),
+    shown(
+        "B-R35",
+        "Two runtimes on one allocator, or a backup put back, show an honest node as forking.",
+        "two-allocators",
+        Some("two-allocators"),
+    ),
+    shown(
+        "B-R36",
+        "A cleared sender's record begins again at 0: stale, then forks against itself, until it is past the high.",
+        "operator-clear",
+        Some("cleared-sender"),
+    ),
+    shown(
+        "B-R38",
+        "A wall clock that runs ahead and comes back retires what can still be delivered.",
+        "skewed-clocks",
+        Some("clock-excursion"),
+    ),
+    outside(
+        "non-guarantee/order",
+        "There is no order across accounts, and none over the whole network.",
+        "No law states one: streams/honest judges each stream by itself.",
+    ),
+    shown(
+        "non-guarantee/gap",
+        "A gap in sequences proves no loss and no dishonest relay.",
+        "crash-mid-batch",
+        None,
+    ),
+    outside(
+        "non-guarantee/retransmission",
+        "The protocol resends and acknowledges nothing.",
+        "Copies are the workload's (decision 14): a scenario gives their number, and conservation says what became of each message.",
+    ),
+    shown(
+        "non-guarantee/exactly-once",
+        "An application's effects are not exactly once: a process may die between dispatch and effect.",
+        "crash-mid-batch",
+        None,
+    ),
+    shown(
+        "non-guarantee/deleted-store",
+        "Messages older than a store that somebody deleted are not recognised.",
+        "operator-clear",
+        Some("cleared-receiver"),
+    ),
+    outside(
+        "non-guarantee/reputation",
+        "Evidence of a fork has no consequence for its signer.",
+        "The evidence is checked where it is made, and counted; nobody is banned, and no law asks for it.",
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::catalogue::CATALOGUE;
+    use groundhog_engine::flaws::Flaw;
+    use groundhog_sim::laws::excuses::LIMITS;
+
+    #[test]
+    fn every_recorded_behaviour_of_streams_is_a_flaw_or_has_its_answer_here() {
+        for number in 1..=39 {
+            let entry = format!("B-R{number}");
+            let flaws = Flaw::ALL.iter().filter(|flaw| flaw.entry() == entry).count();
+            let here = RECORDED.iter().filter(|recorded| recorded.entry == entry).count();
+            assert!((flaws > 0) != (here == 1), "{entry}: {flaws} flaws, {here} answers");
+        }
+        assert_eq!(RECORDED.iter().filter(|one| one.entry.starts_with("non-guarantee/")).count(), 6);
+    }
+
+    #[test]
+    fn what_is_shown_is_shown_by_a_scenario_that_exists_and_counted_as_a_limit_that_exists() {
+        for recorded in RECORDED {
+            let Answer::Shown { scenario, limit } = recorded.answer else { continue };
+            assert!(CATALOGUE.iter().any(|entry| entry.name == scenario), "{scenario}");
+            let known = |id: &str| LIMITS.iter().any(|limit| limit.id == id);
+            assert!(limit.is_none_or(known), "{}: {limit:?}", recorded.entry);
+        }
+    }
+}

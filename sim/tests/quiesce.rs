@@ -35,7 +35,7 @@ const WRONG_MS: i64 = 700;
 const FAULTS: usize = 8;
 
 /// Kinds of faults, deaths and damages told apart.
-const KINDS: usize = 32;
+const KINDS: usize = 33;
 
 /// The place of a kind among all. A kind that is new has none, and this does not compile until it has, and until [`kind`]
 /// makes it.
@@ -69,7 +69,7 @@ fn place_of(kind: &FaultKind) -> usize {
             LinkFault::Bandwidth { .. } => 21,
             LinkFault::StallChannel { .. } => 22,
             LinkFault::StallReceiver { .. } => 23,
-            LinkFault::DropConnection => 31,
+            LinkFault::DropConnection => 32,
         },
         FaultKind::Clock { fault, .. } => match fault {
             ClockFault::Step { by_ms: 0.. } => 24,
@@ -136,7 +136,7 @@ fn kind(place: usize, dice: Dice) -> FaultKind {
         21 => link(both, LinkFault::Bandwidth { bytes_per_s: 1 + u64::from(large) }),
         22 => link(both, LinkFault::StallChannel { channel }),
         23 => link(both, LinkFault::StallReceiver { channel }),
-        31 => link(false, LinkFault::DropConnection),
+        32 => link(false, LinkFault::DropConnection),
         24 => clock(ClockFault::Step { by_ms: ms }),
         25 => clock(ClockFault::Step { by_ms: -1 - ms }),
         26 => clock(ClockFault::Drift { ppm }),

@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// A scenario, law, flaw, mark, limit or kind of fault, as `groundhog list` names it.
+    /// A scenario, law, flaw, recorded behaviour, mark, limit or kind of fault, as `groundhog list` names it.
     name: String,
 }
 
@@ -20,7 +20,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let named: Vec<Named> = Kind::WITH_HIDDEN.into_iter().flat_map(names::all).collect();
     let Some(found) = named.iter().find(|named| named.name == arguments.name) else {
         return Err(CallError::Target(TargetError::Name {
-            kind: "scenario, law, flaw, mark, limit or fault",
+            kind: "scenario, law, flaw, behaviour, mark, limit or fault",
             name: arguments.name.clone(),
             nearest: nearest(&arguments.name, named.iter().map(|named| named.name)).map(str::to_owned),
         }));

@@ -17,7 +17,12 @@ pub struct Arguments {
 
 /// Lists it.
 pub fn main(arguments: &Arguments) -> Exit {
-    let kinds = arguments.kind.map_or_else(|| Kind::ALL.to_vec(), |kind| vec![kind]);
+    let kinds = match arguments.kind {
+        None => Kind::ALL.to_vec(),
+        // What is recorded and is no flaw stands beside the flaws.
+        Some(Kind::Flaws) => vec![Kind::Flaws, Kind::Behaviours],
+        Some(kind) => vec![kind],
+    };
     let listed = if arguments.json { json(&kinds) } else { lines(&kinds, usize::from(text::width())) };
     text::out(&listed);
     Exit::Held
@@ -42,7 +47,7 @@ fn lines(kinds: &[Kind], width: usize) -> String {
 
 /// What is read together with a name's sentence: a mark says little without how often it is due.
 fn shown(named: &Named) -> impl Iterator<Item = &(&'static str, String)> {
-    named.more.iter().filter(|_| matches!(named.kind, Kind::Marks | Kind::Faults))
+    named.more.iter().filter(|_| matches!(named.kind, Kind::Marks | Kind::Faults | Kind::Behaviours))
 }
 
 fn json(kinds: &[Kind]) -> String {

@@ -49,7 +49,7 @@ impl ArrivalOrder {
 
     fn reads_now(&self) -> EventMask {
         if !self.is_on {
-            return EventMask::NONE;
+            return EventMask::of(&[EventKind::Quiesced]);
         }
         EventMask::of(&[
             EventKind::Died,

@@ -147,7 +147,7 @@ pub const fn convicted_by(flaw: Flaw) -> (&'static str, Option<&'static str>) {
         | Flaw::CustodyDroppedOnAbsentCarrier
         | Flaw::RelayInboxEvicts
         | Flaw::SingleCopyRelayInbox => (Mail::ID, None),
-        Flaw::CustodyNotUndone => (Mail::ID, Some(UndoDigest::ID)),
+        Flaw::CustodyNotUndone => (OldOrNew::ID, Some(UndoDigest::ID)),
         Flaw::NeverRetired | Flaw::RetiredTooEarly => (Verdict::ID, None),
         Flaw::BoundPerTableOnly
         | Flaw::AnyFreeSlot
@@ -155,10 +155,11 @@ pub const fn convicted_by(flaw: Flaw) -> (&'static str, Option<&'static str>) {
         | Flaw::PoolTotalNotEnforced
         | Flaw::ChargesNotRebuilt
         | Flaw::ExistingStreamRecharged => (Slots::ID, None),
-        Flaw::QuotaClockBeforeLock
-        | Flaw::QuotaNotUndone
-        | Flaw::RelayedLimitDelegated
-        | Flaw::RejectionChargesQuota => (OriginRate::ID, Some(Quota::ID)),
+        Flaw::QuotaNotUndone => (OriginRate::ID, Some(Quota::ID)),
+        // What is reported of these agrees with itself.
+        Flaw::QuotaClockBeforeLock | Flaw::RelayedLimitDelegated | Flaw::RejectionChargesQuota => {
+            (OriginRate::ID, None)
+        }
         Flaw::BadRecordFailsTheStore => (BadRecords::ID, Some(BadRecordsTold::ID)),
         Flaw::LostRecordBeginsAnew
         | Flaw::UndecodableRecordDiscarded

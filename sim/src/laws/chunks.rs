@@ -48,7 +48,7 @@ impl Chunks {
 
     fn reads_now(&self) -> EventMask {
         match self.plan {
-            None => EventMask::NONE,
+            None => EventMask::of(&[EventKind::Quiesced]),
             Some(_) => EventMask::of(&[EventKind::Exposed, EventKind::Dispatched, EventKind::Link]),
         }
     }

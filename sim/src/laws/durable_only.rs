@@ -20,6 +20,8 @@ const LAWS: &[&str] = &[
     "streams/refusals-change-nothing",
     "store/markers",
     "streams/store-bounds",
+    "streams/slots",
+    "streams/refusal-ends",
 ];
 
 /// The law of a quota that a namespace may have taken upon itself.

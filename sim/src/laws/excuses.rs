@@ -73,6 +73,7 @@ pub const LIMITS: &[Limit] = &[
         means: "A record whose sectors were damaged fails closed: its stream is unavailable until an operator clears it.",
         licence: Some(Licence::Damage),
         laws: &[
+            "streams/slots",
             "streams/old-or-new",
             "streams/available",
             "streams/refusal-true",
@@ -87,7 +88,7 @@ pub const LIMITS: &[Limit] = &[
         id: "unreadable-record",
         means: "A record that could not be read at open fails closed: its stream is unavailable until the next life.",
         licence: Some(Licence::FailedRead),
-        laws: &["streams/available", "streams/delivered", "streams/bad-records"],
+        laws: &["streams/slots", "streams/available", "streams/delivered", "streams/bad-records"],
     },
     Limit {
         id: TWO_ALLOCATORS,

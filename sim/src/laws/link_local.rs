@@ -115,6 +115,9 @@ mod tests {
         for (passage, link, verdict) in passages {
             let passage = Passage { link: Some(*link), ..*passage };
             ledger.admitted(3, &transaction(1, 3, 41, 7), passage, *verdict);
+            if verdict.dispatches() {
+                ledger.dispatched(3, &transaction(1, 3, 41, 7));
+            }
         }
         ledger.finish()
     }

@@ -48,7 +48,7 @@ impl ReferenceResolves {
 
     fn reads_now(&self) -> EventMask {
         if !self.is_on {
-            return EventMask::NONE;
+            return EventMask::of(&[EventKind::Quiesced]);
         }
         EventMask::of(&[EventKind::FrameSent, EventKind::FrameDelivered, EventKind::FrameLost])
     }

@@ -6,6 +6,7 @@
 
 use super::lifespan::spent;
 use super::names::DigestKey;
+use super::store_acts::Touch;
 use crate::ledger::event::{Answer, Event, Passage, Transaction};
 use groundhog_engine::streams::key::StreamKey;
 use groundhog_engine::streams::record::Introducer;
@@ -86,6 +87,21 @@ impl ReferenceSlots {
             _ => {}
         }
         None
+    }
+
+    /// Somebody touches records of the node: nobody sees whether the next open charges their streams to anybody.
+    pub fn touched(&mut self, touch: &Touch) {
+        if !touch.changes_records() {
+            return;
+        }
+        let is_touched = |stream: &StreamKey| {
+            touch.is_of_all() || touch.records.iter().any(|(_, touched, _)| touched == stream)
+        };
+        let unsure: Vec<_> = self.sure.iter().filter(|(_, _, stream)| is_touched(stream)).copied().collect();
+        for sure in unsure {
+            self.sure.remove(&sure);
+            *self.sure_of.entry(sure.1).or_default() -= 1;
+        }
     }
 
     /// What was not answered may have become durable all the same.

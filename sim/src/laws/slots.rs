@@ -6,6 +6,7 @@
 
 use super::per_node::PerNode;
 use super::reference_slots::ReferenceSlots;
+use super::store_acts::StoreActs;
 use super::{Law, Setting, View};
 use crate::ledger::event::{Answer, Event};
 use crate::outcome::Violation;
@@ -23,6 +24,7 @@ pub struct Slots {
     capacity: u64,
     nodes: PerNode<ReferenceSlots>,
     newcomers: u64,
+    acts: StoreActs,
 }
 
 impl Slots {
@@ -37,7 +39,8 @@ impl Slots {
     pub fn new(setting: &Setting) -> Self {
         let engines = &setting.plan.engines;
         let (bounds, capacity) = (engines.slot_bounds(), engines.stream_capacity.into());
-        Self { bounds, capacity, nodes: PerNode::default(), newcomers: 0 }
+        let acts = StoreActs::of(setting);
+        Self { bounds, capacity, nodes: PerNode::default(), newcomers: 0, acts }
     }
 
     fn beyond(&mut self, node: NodeId) -> Option<String> {
@@ -110,9 +113,14 @@ pub(crate) const fn node_of(event: &Event<'_>) -> Option<NodeId> {
 }
 
 impl Law for Slots {
-    law_identity!(Outcome reads Booted, Arrived, Answered, ConnectionAdmitted, ConnectionRetired);
+    law_identity!(Outcome reads FaultBegan, Booted, Arrived, Answered, ConnectionAdmitted, ConnectionRetired);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, broken: &mut Vec<Violation>) {
+        if let Event::FaultBegan { fault } = event
+            && let Some(touch) = self.acts.get(*fault)
+        {
+            self.nodes.at(touch.node).touched(touch);
+        }
         let Some(node) = node_of(event) else { return };
         if let Some(saw) = self.of_event(node, event) {
             broken.push(Violation { law: Self::ID, at, node: Some(node), saw });
