@@ -5,48 +5,11 @@ mod support;
 use groundhog_engine::streams::key::Class;
 use groundhog_sim::ledger::kind::EventKind;
 use groundhog_sim::outcome::Outcome;
-use groundhog_sim::plan::{
-    Act, Action, Fault, FaultKind, LinkFault, LinkTemplate, Plan, RingPlan, Route, When,
-};
-use groundhog_sim::units::{ActionId, FaultId, NodeId};
+use groundhog_sim::plan::{Act, Fault, FaultKind, LinkFault, Plan, Route, When};
+use groundhog_sim::units::{FaultId, NodeId};
 use std::collections::BTreeMap;
-use support::{Watched, assert_held, burst, quiet_plan, watch};
-
-const S: u64 = 1_000_000;
-
-/// A ring whose members look around once a second.
-fn ring_plan(nodes: u16) -> Plan {
-    let links = LinkTemplate {
-        latency_us: (1_000, 20_000),
-        jitter_us: (0, 2_000),
-        bandwidth_bytes_per_s: (0, 0),
-        channels: (1, 4),
-        ordered_per_mille: 500,
-        loss_per_mille: 0,
-        duplicate_per_mille: 0,
-    };
-    let ring = RingPlan {
-        successors: 3,
-        maintenance_ms: 1_000,
-        hop_budget: 64,
-        hand_off_ms: 20,
-        outside: Vec::new(),
-        links,
-    };
-    let (links, ring) = (Vec::new(), Some(ring));
-    Plan { links, ring, quiesce_us: 20 * S, end_us: 40 * S, ..quiet_plan(nodes) }
-}
-
-fn by(route: Route, mut action: Action) -> Action {
-    if let Act::Send(burst) = &mut action.act {
-        burst.route = route;
-    }
-    action
-}
-
-fn act(id: u32, at_us: u64, node: u16, act: Act) -> Action {
-    Action { id: ActionId(id), at_us, node: NodeId(node), act }
-}
+use support::ring::{S, act, by, ring_plan};
+use support::{Watched, assert_held, burst, watch};
 
 /// From every node to every other, at one time.
 fn everywhere(plan: &mut Plan, at_us: u64) {
@@ -82,8 +45,8 @@ fn everybody_reaches_everybody_and_some_only_over_relays() {
     let seen = watched(&plan);
     assert_eq!(seen.outcome.dispatched, 24 * 23);
     assert!(seen.of(EventKind::Relayed).count() > 100, "most pairs are not connected");
-    let connections = seen.of(EventKind::ConnectionAdmitted).count();
-    assert!((24 * 3..24 * 23 / 2).contains(&connections), "{connections} connections");
+    let ends = seen.of(EventKind::ConnectionAdmitted).count();
+    assert!((24 * 3..24 * 23).contains(&ends), "{ends} ends of connections");
 }
 
 #[test]
@@ -105,7 +68,7 @@ fn members_come_and_go_with_and_without_a_word() {
     let at = |kind, node| seen.count_at(node, kind);
     assert_eq!((at(EventKind::Joined, 4), at(EventKind::Joined, 5), at(EventKind::Joined, 6)), (1, 1, 1));
     assert_eq!((at(EventKind::Booted, 4), at(EventKind::Booted, 5), at(EventKind::Died, 6)), (1, 2, 1));
-    assert_eq!(at(EventKind::SelfCharged, 9), 1, "the first contact is the receiver's own");
+    assert_eq!(seen.outcome.marks["ring/self-charged"], 1, "the first contact is the receiver's own");
     let by_leave = seen.of(EventKind::HandedOff).filter(|told| told.node == Some(NodeId(5)));
     assert_eq!(by_leave.filter(|told| (4 * S..5 * S).contains(&told.at.as_us())).count(), 1);
     let of_6 = seen.of(EventKind::HandedOff).filter(|told| told.node == Some(NodeId(6)));

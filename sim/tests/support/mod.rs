@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+pub mod ring;
+
 use groundhog_engine::streams::key::Class;
 use groundhog_sim::ledger::kind::EventKind;
 use groundhog_sim::outcome::Outcome;
