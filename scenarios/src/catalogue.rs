@@ -34,6 +34,7 @@ catalogue! {
     "retirement" "bad-records" "operator-clear" "hard-cutover"
     "link-generations" "reference-misses" "chunked-transfers"
     "custody-stall" "custody-churn" "mail-flood"
+    "ring-churn" "week-of-churn"
 }
 
 /// A plan that comes with the command.

@@ -45,6 +45,14 @@ impl Target {
         plan
     }
 
+    /// Of a thousand seeds of a series over several targets, so many are run.
+    pub fn seeds_per_thousand(&self) -> u64 {
+        match &self.source {
+            Source::Scenario(scenario) => scenario.seeds_per_thousand.into(),
+            Source::Plan(_) => 1_000,
+        }
+    }
+
     /// The scenario's name, as plans carry it.
     pub fn scenario(&self) -> &str {
         match &self.source {

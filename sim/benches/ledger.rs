@@ -47,6 +47,7 @@ fn plan() -> Plan {
     let burst = Burst {
         to: NodeId(1),
         via: None,
+        route: Default::default(),
         class: Class::Application,
         count: MESSAGES,
         every_us: 10,
@@ -107,6 +108,7 @@ fn plan() -> Plan {
         end_us: 10_000_000,
         limits: Default::default(),
         swarm: Default::default(),
+        ring: None,
     }
 }
 

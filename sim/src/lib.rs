@@ -14,6 +14,7 @@ pub mod laws;
 pub mod ledger;
 pub mod outcome;
 pub mod plan;
+pub mod ring;
 pub mod run;
 pub mod units;
 pub mod world;

@@ -125,6 +125,7 @@ fn action_of(rng: &mut ChaCha8Rng, id: u32) -> Action {
             Act::Send(Burst {
                 to: if relayed { NodeId((next.0 + side) % NODES) } else { next },
                 via: relayed.then_some(next),
+                route: Default::default(),
                 class,
                 count: rng.random_range(1..60),
                 every_us: rng.random_range(0..4_000),

@@ -36,6 +36,7 @@ fn send(id: u32, at_us: u64, count: u32) -> Action {
     let burst = Burst {
         to: NodeId(0),
         via: None,
+        route: Default::default(),
         class: Class::Application,
         count,
         every_us: 100,

@@ -74,6 +74,7 @@ pub fn plan(scenario: &str, seed: u64) -> Plan {
         end_us: 15_000_000,
         limits: BTreeMap::from([("failed-batch-landed".to_owned(), 20)]),
         swarm: BTreeMap::new(),
+        ring: None,
     }
 }
 
@@ -99,6 +100,7 @@ fn action(id: u32) -> Action {
         act: Act::Send(Burst {
             to: NodeId(0),
             via: None,
+            route: Default::default(),
             class: Class::ALL[id as usize % 4],
             count: 300,
             every_us: 2_000,

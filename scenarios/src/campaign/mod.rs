@@ -4,6 +4,7 @@ pub mod check;
 pub mod interrupt;
 pub mod monitor;
 pub mod pool;
+pub mod share;
 pub mod tally;
 
 use crate::simulate::{self, Manner};
@@ -48,6 +49,14 @@ impl Seeds {
     /// Whether one run is asked for, and not a series.
     pub const fn is_one(self) -> bool {
         matches!(self, Self::One(_))
+    }
+
+    /// The first of them.
+    pub const fn first(self) -> u64 {
+        match self {
+            Self::One(seed) => seed,
+            Self::Many { from, .. } | Self::For { from, .. } => from,
+        }
     }
 
     /// How many seeds of each target there will be, where that is known.
@@ -143,13 +152,14 @@ impl Campaign {
         let began = Instant::now();
         let cut_short = AtomicBool::new(false);
         let stopped = || self.manner.stop.load(Ordering::Relaxed);
-        let targets = self.targets.len() as u64;
         // Seed by seed over all targets, so that a time budget is shared evenly.
+        let shares = self.shares();
         let next = |number: u64| {
-            let target = (number % targets) as usize;
-            let seed = self.seeds.nth(number / targets, began);
+            let (seed, target) = shares.run(number)?;
+            let place = seed - self.seeds.first();
+            let seed = self.seeds.nth(place, began);
             // A budget of time ends between two seeds, never between two targets of one.
-            let seed = if target == 0 { seed } else { seed.or_else(|| self.late_seed(number / targets)) };
+            let seed = if target == 0 { seed } else { seed.or_else(|| self.late_seed(place)) };
             if seed.is_some() && stopped() {
                 cut_short.store(true, Ordering::Relaxed);
                 return None;
@@ -178,6 +188,13 @@ impl Campaign {
             progress();
         });
         cut_short.into_inner()
+    }
+
+    /// How the seeds are shared among the targets. Who asks for one target, or for one seed, asks for all of it.
+    pub fn shares(&self) -> share::Shares {
+        let whole = self.targets.len() == 1 || self.seeds.is_one();
+        let share = |target: &Target| if whole { 1_000 } else { target.seeds_per_thousand() };
+        share::Shares::new(self.targets.iter().map(share), self.seeds.first())
     }
 
     fn late_seed(&self, place: u64) -> Option<u64> {

@@ -55,6 +55,7 @@ pub fn read(
         Reader::new(file, text, table, &[]).integer("nodes", 2..=MAX_NODES as i64)?.unwrap_or(nodes);
     let crypto = reader.names("crypto", &["ed25519", "keyed-hash"])?;
     let disk = reader.names("disk", &["strict", "ordered"])?.unwrap_or_else(|| vec![(0, 1)]);
+    let share = reader.integer("seeds_per_thousand", 100..=1_000)?.unwrap_or(1_000);
     let sections = Sections::read(&mut reader)?;
     reader.finish("limits")?;
     let scenario = Scenario {
@@ -68,6 +69,7 @@ pub fn read(
         ),
         disk: weighted(&[DiskProfile::Strict, DiskProfile::Ordered], &disk),
         sections,
+        seeds_per_thousand: share as u32,
         limits: ceilings(&reader, table, settings, limits)?,
     };
     sense::check(&scenario, &mut reader)?;

@@ -9,7 +9,7 @@ use super::{Law, Setting, View};
 use crate::ledger::event::{Event, LossCause};
 use crate::ledger::fates::{Ending, Fates, STILL_HELD};
 use crate::outcome::Violation;
-use crate::plan::{Act, FaultKind, Plan, StoreAct};
+use crate::plan::{Act, FaultKind, Plan, Route, StoreAct};
 use crate::units::{MessageId, NodeId, SimTime};
 use groundhog_engine::streams::key::{Class, Table};
 use std::collections::{BTreeMap, BTreeSet};
@@ -61,7 +61,9 @@ impl Delivered {
     pub fn new(setting: &Setting) -> Self {
         let plan = &setting.plan;
         let relayed = plan.actions.iter().filter_map(|action| match &action.act {
-            Act::Send(burst) if burst.via.is_some() => Some((action.node, burst.to, burst.class)),
+            Act::Send(burst) if burst.via.is_some() || burst.route != Route::Links => {
+                Some((action.node, burst.to, burst.class))
+            }
             _ => None,
         });
         let put_back = plan.actions.iter().filter_map(|action| match &action.act {
@@ -94,11 +96,18 @@ impl Delivered {
         }
     }
 
+    /// How long it takes until what the last faults did is undone: on a ring, until every view has been renewed.
+    fn settling_ns(&self) -> u64 {
+        let passes_ns = self.plan.ring.as_ref().map_or(0, |ring| 2 * ring.maintenance_ms * 1_000_000);
+        SETTLING_NS.max(passes_ns)
+    }
+
     fn loses_always(&self, one: NodeId, other: NodeId) -> bool {
         let between = |link: &&crate::plan::LinkPlan| {
             [link.a, link.b].contains(&one) || [link.a, link.b].contains(&other)
         };
-        self.plan.links.iter().filter(between).any(|link| link.loss_per_mille > 0)
+        let on_ring = self.plan.ring.as_ref().is_some_and(|ring| ring.links.loss_per_mille > 0);
+        on_ring || self.plan.links.iter().filter(between).any(|link| link.loss_per_mille > 0)
     }
 
     /// The node that a message is to be relayed by.
@@ -135,10 +144,19 @@ impl Delivered {
                 self.forked += 1;
                 true
             }
+            // Greedy hops pass each member once at most: a budget of one less than there are members is never spent.
+            LossCause::HopBudget => self
+                .plan
+                .ring
+                .as_ref()
+                .is_some_and(|ring| usize::from(ring.hop_budget) < self.plan.nodes.len() - 1),
             LossCause::Verdict => self.relayed.contains(&(from, to, class)),
             LossCause::FailedBatch => self.plan.profile.disk_capacity_bytes > 0,
             LossCause::Unverified if self.outlived.contains(&message) => true,
-            LossCause::Unverified if [from, to].iter().any(|node| self.wrong_clocks.contains(node)) => {
+            LossCause::Unverified
+                if self.plan.ring.is_some() && !self.wrong_clocks.is_empty()
+                    || [from, to].iter().any(|node| self.wrong_clocks.contains(node)) =>
+            {
                 self.expired_by_clock += 1;
                 true
             }
@@ -173,7 +191,7 @@ impl Law for Delivered {
         match event {
             Event::Ready { node, .. } => *self.ready.at(*node) = true,
             Event::Died { node, .. } | Event::Booted { node, .. } => *self.ready.at(*node) = false,
-            Event::Quiesced => self.settled = Some(at.plus_ns(SETTLING_NS)),
+            Event::Quiesced => self.settled = Some(at.plus_ns(self.settling_ns())),
             Event::Intended { message, node, to, class }
                 if self.settled.is_some_and(|settled| settled <= at)
                     && *self.ready.at(*node)

@@ -61,6 +61,7 @@ pub fn plan_of_a_burst(node: u16, to: u16, count: u32) -> Plan {
     let burst = Burst {
         to: NodeId(to),
         via: None,
+        route: Default::default(),
         class: Class::Application,
         count,
         every_us: 0,
@@ -218,6 +219,7 @@ impl Ledger<()> {
             end_us: 2_000_000,
             limits: BTreeMap::new(),
             swarm: BTreeMap::new(),
+            ring: None,
         }
     }
 

@@ -31,6 +31,9 @@ impl RelayUnchanged {
             Act::Flood(flood) => flood.via,
             _ => None,
         });
+        // Any member may relay what goes by the ring.
+        let members = setting.plan.nodes.iter().filter(|_| setting.plan.ring.is_some()).map(|node| node.id);
+        let relays = relays.chain(members);
         Self { names: setting.names.clone(), reader: setting.reader, relays: relays.collect() }
     }
 

@@ -7,7 +7,7 @@
 use super::{Law, Setting, View};
 use crate::ledger::event::{Answer, Event};
 use crate::outcome::Violation;
-use crate::plan::{Act, ClockFault, FaultKind, LinkFault, Plan};
+use crate::plan::{Act, ClockFault, FaultKind, LinkFault, Plan, Route};
 use crate::units::{ActionId, FaultId, MessageId, NodeId, SimTime};
 use groundhog_engine::streams::key::Class;
 use indexmap::IndexMap;
@@ -53,7 +53,7 @@ impl StalledClass {
     #[must_use]
     pub fn new(setting: &Setting) -> Self {
         let relayed = setting.plan.actions.iter().filter_map(|action| match &action.act {
-            Act::Send(burst) if burst.via.is_some() => Some(action.id),
+            Act::Send(burst) if burst.via.is_some() || burst.route != Route::Links => Some(action.id),
             _ => None,
         });
         Self {

@@ -61,6 +61,9 @@ pub fn encode(at: SimTime, event: &Event<'_>, into: &mut Vec<u8>) {
         | Event::Dispatched { .. }
         | Event::Mail { .. }
         | Event::Handled { .. } => encode_admission(event, &mut out),
+        Event::Joined { .. } | Event::Left { .. } | Event::Routed { .. } | Event::HandedOff { .. } => {
+            encode_ring(event, &mut out)
+        }
         Event::Engine { node, life, event } => {
             out.place(node, life);
             encode_engine(&event, &mut out);
@@ -69,6 +72,31 @@ pub fn encode(at: SimTime, event: &Event<'_>, into: &mut Vec<u8>) {
             out.place(node, life);
             encode_link(&event, &mut out);
         }
+    }
+}
+
+/// What happens on the ring.
+fn encode_ring(event: &Event<'_>, out: &mut Encoder<'_>) {
+    let node_number = |node: NodeId| u64::from(node.0);
+    match *event {
+        Event::Joined { node } => out.number(node_number(node)),
+        Event::Left { node, life, hand_off } => {
+            out.place(node, life);
+            out.flag(hand_off);
+        }
+        Event::Routed { message, node, next, hops, stale } => {
+            out.message(message);
+            out.number(node_number(node));
+            out.number(node_number(next));
+            out.byte(hops);
+            out.flag(stale);
+        }
+        Event::HandedOff { from, to, mails } => {
+            out.number(node_number(from));
+            out.number(node_number(to));
+            out.number(mails.into());
+        }
+        _ => unreachable!("encoded elsewhere"),
     }
 }
 
@@ -177,11 +205,15 @@ fn encode_journey(event: &Event<'_>, out: &mut Encoder<'_>) {
             out.flag(duplicate);
         }
         Event::ReplayMissed { node } => out.number(u64::from(node.0)),
-        Event::ConnectionAdmitted { node, life, peer, slot }
-        | Event::ConnectionRetired { node, life, peer, slot } => {
+        Event::ConnectionAdmitted { node, life, peer, slot } => {
             out.place(node, life);
             out.number(u64::from(peer.0));
             out.number(u64::from(slot.get()));
+        }
+        Event::ConnectionRetired { node, life, peer, slot, under_way } => {
+            out.place(node, life);
+            out.number(u64::from(peer.0));
+            out.number(u64::from(under_way) << 16 | u64::from(slot.get()));
         }
         Event::Relayed { message, node, life } => {
             out.message(message);

@@ -50,6 +50,10 @@ pub enum LossCause {
     MailExpired,
     /// An accident took it at every carrier.
     LostAtCarriers,
+    /// No member nearer to its destination was known, or there was nobody to open a connection to.
+    NoRoute,
+    /// It had taken as many hops on the ring as it may.
+    HopBudget,
 }
 
 impl LossCause {
@@ -73,6 +77,8 @@ impl LossCause {
             Self::PushedOut => "pushed-out",
             Self::MailExpired => "mail-expired",
             Self::LostAtCarriers => "lost-at-carriers",
+            Self::NoRoute => "no-route",
+            Self::HopBudget => "hop-budget",
         }
     }
 }
@@ -271,7 +277,7 @@ pub enum Event<'a> {
     /// A connection was given a slot by the node's engine. Told when the engine is asked, at the next arrival.
     ConnectionAdmitted { node: NodeId, life: Life, peer: NodeId, slot: SlotIndex },
     /// A connection was retired, and its slot is free. Told at the next arrival.
-    ConnectionRetired { node: NodeId, life: Life, peer: NodeId, slot: SlotIndex },
+    ConnectionRetired { node: NodeId, life: Life, peer: NodeId, slot: SlotIndex, under_way: u32 },
     /// A relay sends a message on.
     Relayed { message: Option<MessageId>, node: NodeId, life: Life },
     /// A transaction did not verify at its destination or at a relay; `reason` in kebab case.
@@ -321,6 +327,16 @@ pub enum Event<'a> {
     Handled { message: Option<MessageId>, node: NodeId, life: Life, class: Class },
     /// What a transport or an application did beside admissions.
     Link { node: NodeId, life: Life, event: LinkEvent },
+    /// A node becomes a member of the ring: it boots if it is down.
+    Joined { node: NodeId },
+    /// A node stops being a member; `hand_off` when it says so and hands over what it holds.
+    Left { node: NodeId, life: Life, hand_off: bool },
+    /// A message takes its `hops`-th hop on the ring, to `next`; `stale` when the node's view is older than the last change
+    /// of the members that can be reached.
+    Routed { message: Option<MessageId>, node: NodeId, next: NodeId, hops: u8, stale: bool },
+    /// What a member answers for goes over from one to another, with `mails` of absent members: after a join, or after a
+    /// leave that says so.
+    HandedOff { from: NodeId, to: NodeId, mails: u32 },
     /// An engine reports.
     Engine { node: NodeId, life: Life, event: EngineEvent<'a> },
 }

@@ -35,6 +35,7 @@ pub const fn precedence(cause: LossCause) -> u8 {
         | LossCause::PushedOut
         | LossCause::MailExpired
         | LossCause::HoldRefused => 5,
+        LossCause::HopBudget | LossCause::NoRoute => 5,
         LossCause::LinkLoss => 4,
         LossCause::Partition => 3,
         LossCause::LaneFull => 2,

@@ -80,6 +80,10 @@ kinds! {
     EngineLoadFailed = 48, "load-failed";
     EngineUnavailableRefused = 49, "unavailable";
     Link = 52, "link";
+    Joined = 54, "join";
+    Left = 55, "leave";
+    Routed = 56, "route";
+    HandedOff = 57, "hand-off";
 }
 
 /// The numbers of what engines report begin here.
@@ -127,6 +131,10 @@ impl EventKind {
             Event::Handled { .. } => Self::Handled,
             Event::Link { .. } => Self::Link,
             Event::Mail { .. } => Self::Mail,
+            Event::Joined { .. } => Self::Joined,
+            Event::Left { .. } => Self::Left,
+            Event::Routed { .. } => Self::Routed,
+            Event::HandedOff { .. } => Self::HandedOff,
             Event::Engine { event, .. } => match event {
                 EngineEvent::Opened { .. } => Self::EngineOpened,
                 EngineEvent::Transition { .. } => Self::EngineTransition,

@@ -6,7 +6,7 @@
 //! both roles.
 
 use super::batches::{Batches, FailedBatch};
-use super::event::{Answer, Event, MailStep};
+use super::event::{Answer, Event, LossCause, MailStep};
 use super::fates::Fates;
 use super::link_marks::LinkMarks;
 use super::marks::{DELEGATION_EXPIRED, MARKS, Mark, death_mark};
@@ -16,6 +16,7 @@ use crate::plan::{ClockFault, Death, FaultKind, LinkFault, Plan};
 use crate::units::{FaultId, Life, NodeId, SimTime};
 use groundhog_engine::host::observe::{CustodyChange, CustodyStall, EngineEvent, RecordName, Roles, Step};
 use groundhog_engine::streams::key::{Class, StreamKey};
+use groundhog_engine::streams::record::Introducer;
 use groundhog_engine::streams::slots::CapacityBound;
 use groundhog_engine::streams::window::VerdictKind;
 use indexmap::IndexMap;
@@ -32,6 +33,7 @@ struct NodeState {
     last_boot_wall: Option<u64>,
     clock_fault_at: Option<SimTime>,
     stalled: [bool; 4],
+    left: bool,
     /// Dispatched and not handled, by class.
     in_hand: [u32; 4],
     /// Dispatched out of the relay inbox in this life, and not taken.
@@ -209,12 +211,50 @@ impl Marks {
             } => {
                 self.count_if(true, Mark::CustodyExpired);
             }
+            Event::Joined { .. }
+            | Event::Left { .. }
+            | Event::ConnectionRetired { .. }
+            | Event::Routed { .. }
+            | Event::HandedOff { .. }
+            | Event::Arrived { .. }
+            | Event::NotSent { .. } => self.on_ring(event),
             Event::Engine { event: EngineEvent::Retired { .. }, .. } => {
                 self.count_if(true, Mark::StreamRetired)
             }
             Event::Engine { event: EngineEvent::Step { step, .. }, .. } => {
                 self.count_if(step == Step::OpenMarked, Mark::OpenMarked);
                 self.count_if(step == Step::OpenTemporaryRemoved, Mark::OpenRemovedTemporary);
+            }
+            _ => {}
+        }
+    }
+
+    fn on_ring(&mut self, event: &Event<'_>) {
+        match *event {
+            Event::Joined { node } => {
+                let left =
+                    self.nodes.get_mut(node.index()).is_some_and(|node| std::mem::take(&mut node.left));
+                self.count_if(left, Mark::Rejoined);
+            }
+            Event::Left { node, hand_off, .. } => {
+                self.with_node(node, |node| node.left = true);
+                self.count_if(hand_off, Mark::LeftWithHandOff);
+                self.count_if(!hand_off, Mark::LeftWithoutHandOff);
+            }
+            Event::ConnectionRetired { under_way, .. } => {
+                self.count_if(under_way > 0, Mark::RetiredUnderWay);
+            }
+            Event::HandedOff { mails, .. } => self.count_if(mails > 0, Mark::MailHandedOff),
+            Event::Routed { hops, stale, .. } => {
+                self.count_if(hops == 4, Mark::RelayedThrice);
+                self.count_if(stale, Mark::StaleHop);
+            }
+            Event::Arrived { introducer, .. } => {
+                self.count_if(introducer == Introducer::Own, Mark::SelfCharged);
+            }
+            Event::NotSent { cause, .. } => {
+                self.count_if(cause == LossCause::NoRoute, Mark::NoRoute);
+                self.count_if(cause == LossCause::HopBudget, Mark::HopBudgetSpent);
             }
             _ => {}
         }

@@ -35,6 +35,7 @@ const FULL: &[&str] = &["sender-table-full"];
 const STALL: &[&str] = &["custody-stall"];
 const CHURN: &[&str] = &["custody-churn"];
 const MAIL_FLOOD: &[&str] = &["mail-flood"];
+const RING: &[&str] = &["ring-churn"];
 
 macro_rules! marks {
     ($($name:ident = $id:literal, $scenarios:expr, $least:literal, $says:literal;)*) => {
@@ -190,6 +191,26 @@ marks! {
         "A message was refused because every quota record of its class was in use.";
     QuotaVictim = "quota/victim-evicted", QUOTA, 100,
         "A stream was charged in the place of one whose buckets were full again.";
+    RelayedThrice = "ring/relayed-thrice", RING, 100,
+        "A message took its fourth hop on the ring, after three relays or more.";
+    StaleHop = "ring/stale-hop", RING, 1_000,
+        "A member sent a message on by a view older than the last change of who can be reached.";
+    LeftWithHandOff = "ring/left-with-hand-off", RING, 1_000,
+        "A member left, said so, and handed over what it answered for.";
+    LeftWithoutHandOff = "ring/left-without-hand-off", RING, 1_000,
+        "A member left without a word.";
+    Rejoined = "ring/rejoined", RING, 1_000,
+        "A node that had left joined again, with the store that it had.";
+    RetiredUnderWay = "ring/retired-under-way", RING, 30,
+        "A connection was retired, though no end had failed, while something was under way on it.";
+    SelfCharged = "ring/self-charged", RING, 1_000,
+        "A signal out of band reached admission, to be charged to the node itself.";
+    MailHandedOff = "ring/mail-handed-off", RING, 100,
+        "A member took over mail of an absent member, since who answers for it had changed.";
+    NoRoute = "ring/no-route", RING, 1_000,
+        "A message was lost since no member nearer to its destination was known.";
+    HopBudgetSpent = "ring/hop-budget", RING, 100,
+        "A message was lost since it had taken as many hops as it may.";
 }
 
 /// The text of a mark by its id.

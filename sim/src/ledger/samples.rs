@@ -28,6 +28,7 @@ pub fn plan(nodes: u16, messages: u32, faults: Vec<FaultKind>) -> Plan {
     let burst = Burst {
         to: NodeId(1),
         via: None,
+        route: Default::default(),
         class: Class::Application,
         count: messages,
         every_us: 1_000,
@@ -89,6 +90,7 @@ pub fn plan(nodes: u16, messages: u32, faults: Vec<FaultKind>) -> Plan {
         end_us: 24_000_000,
         limits: Default::default(),
         swarm: Default::default(),
+        ring: None,
     }
 }
 
@@ -186,7 +188,22 @@ pub fn distinct() -> Vec<Event<'static>> {
     all.extend(engine().into_iter().flat_map(|event| {
         [(N, L), (N2, L), (N, L2)].map(|(node, life)| Event::Engine { node, life, event })
     }));
+    all.extend(ring());
     all
+}
+
+#[rustfmt::skip]
+fn ring() -> Vec<Event<'static>> {
+    let routed = |message, node, next, hops, stale| Event::Routed { message, node, next, hops, stale };
+    vec![
+        Event::Joined { node: N }, Event::Joined { node: N2 },
+        Event::Left { node: N, life: L, hand_off: true }, Event::Left { node: N2, life: L, hand_off: true },
+        Event::Left { node: N, life: L2, hand_off: true }, Event::Left { node: N, life: L, hand_off: false },
+        routed(Some(message(4)), N, N2, 1, false), routed(None, N, N2, 1, false), routed(Some(message(4)), N2, N2, 1, false),
+        routed(Some(message(4)), N, N, 1, false), routed(Some(message(4)), N, N2, 64, false), routed(Some(message(4)), N, N2, 1, true),
+        Event::HandedOff { from: N, to: N2, mails: 0 }, Event::HandedOff { from: N2, to: N2, mails: 0 },
+        Event::HandedOff { from: N, to: N, mails: 0 }, Event::HandedOff { from: N, to: N2, mails: 3 },
+    ]
 }
 
 #[rustfmt::skip]
@@ -288,8 +305,9 @@ fn journey() -> Vec<Event<'static>> {
         Event::ConnectionAdmitted { node: N, life: L2, peer: N2, slot: slot_of(0) },
         Event::ConnectionAdmitted { node: N, life: L, peer: N, slot: slot_of(0) },
         Event::ConnectionAdmitted { node: N, life: L, peer: N2, slot: slot_of(1) },
-        Event::ConnectionRetired { node: N, life: L, peer: N2, slot: slot_of(0) },
-        Event::ConnectionRetired { node: N, life: L, peer: N2, slot: slot_of(1) },
+        Event::ConnectionRetired { node: N, life: L, peer: N2, slot: slot_of(0), under_way: 0 },
+        Event::ConnectionRetired { node: N, life: L, peer: N2, slot: slot_of(1), under_way: 0 },
+        Event::ConnectionRetired { node: N, life: L, peer: N2, slot: slot_of(0), under_way: 2 },
         Event::Relayed { message: M, node: N2, life: L }, Event::Relayed { message: M, node: N, life: L2 },
     ];
     all.extend(transactions().map(|transaction| Event::Exposed { message: message(0), node: N, life: L, transaction }));

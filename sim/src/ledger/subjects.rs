@@ -100,7 +100,9 @@ impl Subjects {
             | Event::Dispatched { transaction, .. } => {
                 self.found.extend(named(&transaction.stream, account_of));
             }
-            Event::NotSent { message, .. } | Event::ReserveAnswered { message, .. } => {
+            Event::NotSent { message, .. }
+            | Event::Routed { message: Some(message), .. }
+            | Event::ReserveAnswered { message, .. } => {
                 self.found.extend(self.messages.get(&message));
             }
             Event::FrameSent { message: Some(message), .. }

@@ -151,7 +151,13 @@ impl Timeline {
             }
             Event::Relayed { message, .. } => write_message(out, message),
             Event::ConnectionAdmitted { peer, slot, .. } => write!(out, "to n{} on {slot}", peer.0),
-            Event::ConnectionRetired { peer, slot, .. } => write!(out, "from n{}, {slot} is free", peer.0),
+            Event::ConnectionRetired { peer, slot, under_way, .. } => {
+                write!(out, "from n{}, {slot} is free", peer.0)?;
+                if under_way > 0 { write!(out, ", {under_way} under way") } else { Ok(()) }
+            }
+            Event::Joined { .. } | Event::Left { .. } | Event::Routed { .. } | Event::HandedOff { .. } => {
+                write_ring(out, event)
+            }
             Event::ReplayMissed { .. } => {
                 out.write_str("no such frame was recorded, or no connection stands")
             }
@@ -318,6 +324,21 @@ impl Timeline {
     }
 }
 
+fn write_ring(out: &mut String, event: &Event<'_>) -> fmt::Result {
+    match *event {
+        Event::Left { hand_off, .. } => {
+            out.write_str(if hand_off { "with hand-off" } else { "without a word" })
+        }
+        Event::Routed { message, next, hops, stale, .. } => {
+            write_message(out, message)?;
+            let view = if stale { ", stale view" } else { "" };
+            write!(out, " to n{}, hop {hops}{view}", next.0)
+        }
+        Event::HandedOff { to, mails, .. } => write!(out, "to n{}, with {mails} mails", to.0),
+        _ => Ok(()),
+    }
+}
+
 fn write_decision(out: &mut String, decision: Decision) -> fmt::Result {
     match decision {
         Decision::Verdict { verdict, sequence, .. } => write!(out, "#{sequence} {}", verdict.id()),
@@ -357,6 +378,7 @@ pub const fn place_of(event: &Event<'_>) -> (Option<NodeId>, Option<Life>) {
         | Event::Handled { node, life, .. }
         | Event::Link { node, life, .. }
         | Event::Mail { node, life, .. }
+        | Event::Left { node, life, .. }
         | Event::Engine { node, life, .. } => (Some(node), Some(life)),
         Event::PowerLost { node, .. }
         | Event::ReplayMissed { node }
@@ -364,6 +386,9 @@ pub const fn place_of(event: &Event<'_>) -> (Option<NodeId>, Option<Life>) {
         | Event::Intended { node, .. }
         | Event::NotSent { node, .. }
         | Event::FrameSent { from: node, .. }
+        | Event::Joined { node }
+        | Event::Routed { node, .. }
+        | Event::HandedOff { from: node, .. }
         | Event::FrameDelivered { to: node, .. } => (Some(node), None),
         Event::FaultBegan { .. } | Event::FaultEnded { .. } | Event::Quiesced | Event::FrameLost { .. } => {
             (None, None)

@@ -1,6 +1,7 @@
 //! Inputs of the workload and acts of adversaries.
 
 use super::mail::MailAct;
+use super::ring::Route;
 use crate::units::{ActionId, NodeId};
 use groundhog_engine::streams::key::Class;
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,13 @@ pub enum Act {
     PutBack(super::PutBack),
     /// Something happens to the mail that is held for `node`.
     Mail(MailAct),
+    /// The node becomes a member of the ring: it boots, with the store that it has. Nothing happens when it is one.
+    Join,
+    /// The node stops being a member and does not come back by itself. Nothing happens when it is none.
+    Leave {
+        /// Whether it says so and hands over what it holds, or is gone as by a crash.
+        hand_off: bool,
+    },
 }
 
 /// A burst of messages from one node to another.
@@ -57,6 +65,9 @@ pub struct Burst {
     pub to: NodeId,
     /// A fixed relay on the way; `None` when the two are linked.
     pub via: Option<NodeId>,
+    /// How its messages find their way.
+    #[serde(default, skip_serializing_if = "Route::is_links")]
+    pub route: Route,
     /// The class.
     pub class: Class,
     /// Messages.

@@ -52,7 +52,7 @@ pub enum PlanError {
 const MAX_RUN_US: u64 = 100 * 86_400 * 1_000_000;
 
 /// The longest that one frame or one disk operation takes without a fault, in microseconds: a minute.
-const MAX_WAIT_US: u64 = 60_000_000;
+pub(super) const MAX_WAIT_US: u64 = 60_000_000;
 
 /// The worst oscillator, in parts per million: a clock at half or one and a half times its speed.
 const MAX_DRIFT_PPM: u64 = 500_000;
@@ -60,7 +60,7 @@ const MAX_DRIFT_PPM: u64 = 500_000;
 /// The most data in one message: with its proofs it fits one frame of 64 KiB.
 const MAX_MESSAGE_BYTES: u32 = 61_440;
 
-fn ensure(
+pub(super) fn ensure(
     holds: bool,
     place: impl FnOnce() -> String,
     what: impl FnOnce() -> String,
@@ -125,6 +125,7 @@ impl Plan {
         }
         self.check_figures()?;
         links::check(self)?;
+        self.check_ring()?;
         let links = self.check_links()?;
         self.check_actions(&links)?;
         self.check_faults(&links)
@@ -199,6 +200,7 @@ impl Plan {
             ensure(ids.insert(action.id), place, || "another action has the same id".to_owned())?;
             ensure(action.at_us <= self.end_us, place, || "it comes after end_us".to_owned())?;
             self.node_exists(action.node, place)?;
+            self.check_membership(action)?;
             check_act(self, action, links)?;
             if let Act::Send(burst) = &action.act {
                 frames =
@@ -227,13 +229,13 @@ impl Plan {
             match &fault.kind {
                 FaultKind::Link { from, to, fault: kind, .. } => {
                     let ends = (*from.min(to), *from.max(to));
-                    ensure(links.contains(&ends), place, || format!("{from} and {to} are not linked"))?;
+                    let linked = self.can_connect(links.contains(&ends), *from, *to);
+                    ensure(linked, place, || format!("{from} and {to} are not linked"))?;
                     if let LinkFault::Loss { per_mille } | LinkFault::Duplicate { per_mille } = kind {
                         ensure(*per_mille <= 1_000, place, || "more than 1,000 of 1,000".to_owned())?;
                     }
                     if let LinkFault::StallChannel { channel } | LinkFault::StallReceiver { channel } = kind {
-                        let pool = |link: &&super::LinkPlan| (link.a, link.b) == ends;
-                        let channels = self.links.iter().find(pool).map_or(0, |link| link.channels);
+                        let channels = self.link_between(*from, *to).map_or(0, |link| link.channels);
                         ensure(*channel < channels, place, || {
                             format!("the pool has {channels} channels, and no channel {channel}")
                         })?;
@@ -318,6 +320,10 @@ fn check_act(plan: &Plan, action: &Action, links: &BTreeSet<(NodeId, NodeId)>) -
             ensure(burst.count > 0, place, || "it sends no message".to_owned())?;
             links::check_burst(plan, burst, MAX_MESSAGE_BYTES, place)?;
             ensure(action.node != burst.to, place, || format!("{} sends to itself", action.node))?;
+            if burst.route != super::Route::Links {
+                ensure(burst.via.is_none(), place, || "the ring finds the relays itself".to_owned())?;
+                return plan.node_exists(burst.to, place);
+            }
             match burst.via {
                 None => linked(action.node, burst.to),
                 Some(via) => {
@@ -331,10 +337,11 @@ fn check_act(plan: &Plan, action: &Action, links: &BTreeSet<(NodeId, NodeId)>) -
             let wrong = super::mail::wrong(act, plan.engines.mail.as_ref());
             wrong.map_or(Ok(()), |what| Err(PlanError::Wrong { place: place(), what }))
         }
+        Act::Join | Act::Leave { .. } => Ok(()),
         Act::Replay { frame, to, .. } => {
             plan.node_exists(frame.origin, place)?;
             plan.node_exists(frame.destination, place)?;
-            linked(action.node, *to)
+            if plan.can_connect(false, action.node, *to) { Ok(()) } else { linked(action.node, *to) }
         }
         Act::Flood(flood) => flood.check(plan, action, links),
         Act::Reconnect(reconnect) => reconnect.check(action, links),

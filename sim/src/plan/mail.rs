@@ -11,7 +11,8 @@ pub struct MailPlan {
     pub lifetime_ms: u64,
     /// Bytes of mail that a carrier keeps in all.
     pub carrier_bytes: u64,
-    /// Time between two drain passes of a node, in microseconds of its oscillator.
+    /// Time between two drain passes of a node, in microseconds of its oscillator. A member of a ring drains at its
+    /// maintenance passes instead.
     pub drain_every_us: u64,
     /// How long an application has mail before it takes it.
     pub take_after_us: u64,

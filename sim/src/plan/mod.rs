@@ -7,12 +7,14 @@ mod act;
 mod acts;
 mod check;
 mod check_links;
+mod check_ring;
 mod dice;
 mod fault;
 mod generate;
 mod links;
 pub mod mail;
 mod profile;
+mod ring;
 mod scenario;
 mod slots;
 mod store_act;
@@ -31,6 +33,7 @@ pub use generate::{generate, generate_swarm};
 pub use links::{ChunksPlan, LinksPlan, NamespacePlan, ReferencesPlan};
 pub use mail::{MailAct, MailPlan};
 pub use profile::{Costs, Crypto, DiskLatency, DiskProfile, Profile};
+pub use ring::{HOP_BUDGET, LinkTemplate, RingPlan, Route, Span};
 pub use scenario::{Defaults, Key, KeySource, Scenario, Sections};
 pub use slots::Slots;
 pub use store_act::{RecordOf, StoreAct};
@@ -85,6 +88,9 @@ pub struct Plan {
     /// the faults themselves stand above.
     #[serde(default, skip_serializing_if = "swarm::Levels::is_empty")]
     pub swarm: swarm::Levels,
+    /// The ring that its nodes are members of; absent where they are linked by the list alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ring: Option<RingPlan>,
 }
 
 /// The engines' bounds, all inlined so that a change of a default moves no old plan.

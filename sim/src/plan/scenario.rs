@@ -406,6 +406,25 @@ sections! {
         /// Messages of a class that an application takes before it has handled one; 0 for any number.
         mailbox_messages = 0, COUNT;
     }
+    /// The ring that nodes live on: any two members can be linked, each pair within the bounds of the links' section.
+    RingKeys ring {
+        /// Length of a successor list; 0 for no ring.
+        successors = 0, 0..=15;
+        /// Time between two maintenance passes of a member, in milliseconds.
+        maintenance_ms = 60_000, 1..=86_400_000;
+        /// Hops that a message may take.
+        hop_budget = 64, 1..=64;
+        /// Nodes that are no members when the run begins; each joins at some time.
+        outside = 0, COUNT;
+        /// Leaves of members.
+        leaves = 0, COUNT;
+        /// Of these, so many in a thousand say so and hand over what they hold.
+        hand_off_per_mille = 500, PER_MILLE;
+        /// How long what a member answers for takes to get to the one that takes it over, in milliseconds.
+        hand_off_ms = 20, 0..=86_400_000;
+        /// How long a node that left stays away, in milliseconds.
+        away_ms = 600_000, TIME_MS;
+    }
     /// Adversaries, who record every frame.
     Adversaries adversaries {
         /// Recorded frames sent again.
@@ -541,6 +560,8 @@ pub struct Scenario {
     pub disk: Vec<(DiskProfile, u32)>,
     /// Everything else.
     pub sections: Sections,
+    /// Of a thousand seeds of a series over several scenarios, so many are run.
+    pub seeds_per_thousand: u32,
     /// The ceiling of each known limit in one run.
     pub limits: BTreeMap<String, u64>,
 }

@@ -377,6 +377,7 @@ mod tests {
             counts_for: 8,
             crypto: Vec::new(),
             disk: Vec::new(),
+            seeds_per_thousand: 1_000,
             sections,
             limits: BTreeMap::new(),
         };

@@ -73,6 +73,7 @@ const fn burst(to: NodeId, class: Class, count: u32, every_us: u64) -> Burst {
     Burst {
         to,
         via: None,
+        route: super::Route::Links,
         class,
         count,
         every_us,
@@ -133,6 +134,7 @@ fn empty(nodes: u16, crypto: Crypto) -> Plan {
         end_us: 0,
         limits: BTreeMap::new(),
         swarm: BTreeMap::new(),
+        ring: None,
     }
 }
 

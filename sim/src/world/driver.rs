@@ -105,6 +105,9 @@ impl World {
             Due::FaultEnd { index } => self.end_fault(index as usize),
             Due::Boot { node } => self.boot(node),
             Due::CorrectClock { node } => self.correct_clock(node),
+            Due::Maintain { node, life } => self.maintain(node, life),
+            Due::Gone { node, life } => self.gone(node, life),
+            Due::HandOff { from, to } => self.handed_off(from, to),
             Due::Quiesce => self.quiesce(),
             Due::End => self.ended = true,
         }

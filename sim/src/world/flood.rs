@@ -130,7 +130,7 @@ impl World {
             message: None,
             name,
             replay: Some(action.id),
-            tag: Tag { transfer: None, intended: now, sent: now, in_order: false, piece: None, ends: true },
+            tag: Tag { transfer: None, intended: now, sent: now, ends: true, ..Tag::default() },
             bytes,
         });
     }

@@ -121,7 +121,7 @@ impl World {
 
     /// A node boots.
     pub(super) fn boot(&mut self, node: NodeId) {
-        if self.nodes[node.index()].status != Status::Down {
+        if self.nodes[node.index()].status != Status::Down || !self.belongs(node) {
             return;
         }
         if self.program == Program::TransportAlone {
@@ -166,6 +166,7 @@ impl World {
         self.node(node).during = None;
         self.record(&Event::Ready { node, life });
         self.connect_node(node);
+        self.enter_ring(node, life);
     }
 
     /// The node's engines did not open: the process ends and is started again a little later.
@@ -223,6 +224,7 @@ impl World {
         let executor = state.executor;
         self.record(&Event::Died { node, life, death, during, gathering, fault });
         self.end_traffic(node);
+        self.fall_off_ring(node);
         self.end_work(node);
         self.mail.end_life(node);
         self.end_timers(node, life);

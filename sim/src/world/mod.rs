@@ -25,6 +25,7 @@ mod quiesce;
 mod receiving;
 mod reconnect;
 mod references;
+mod ring;
 mod signalling;
 mod slots;
 mod store_acts;
@@ -38,6 +39,7 @@ mod view;
 mod workload;
 
 pub use driver::{bury, drive};
+pub use node::account;
 pub use transport::Program;
 
 use self::disk_calls::DiskCallMeta;
@@ -47,6 +49,7 @@ use self::mail::Mail;
 use self::node::Identity;
 use self::plants::Planted;
 use self::probe::{Probe, Prober};
+use self::ring::Members;
 use self::slots::Slots;
 use self::tasks::ReadyTasks;
 use self::timeline::{Due, Timeline};
@@ -64,6 +67,7 @@ use crate::units::{ActionId, NodeId, SimTime};
 use disk::Disk;
 use groundhog_engine::flaws::Flaws;
 use groundhog_engine::host::disk::{DiskAnswer, DiskError, DiskPath};
+use groundhog_engine::identity::Did;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
@@ -114,6 +118,7 @@ pub struct World {
     /// What the simulator said when it panicked.
     failure: Option<String>,
     prober: Option<Box<Prober>>,
+    ring: Option<Box<Members>>,
 }
 
 /// What a world begins from.
@@ -149,7 +154,8 @@ impl World {
         }
         let accounts =
             nodes.iter().zip(&plan.nodes).map(|(state, of_plan)| (of_plan.id, state.identity.did()));
-        let names = Names::new(accounts);
+        let accounts: Vec<(NodeId, Did)> = accounts.collect();
+        let names = Names::new(accounts.iter().copied());
         let setting = Setting { plan: Arc::clone(&plan), names: names.clone(), reader: RecordReader::ENGINE };
         let laws = catalogue::build_all(&setting);
         let dids: Vec<_> = nodes.iter().map(|state| state.identity.did()).collect();
@@ -181,6 +187,7 @@ impl World {
                 store_root: node::store_root(),
                 backups: BTreeMap::new(),
                 failure: None,
+                ring: Members::of(&plan, accounts.iter().map(|(_, did)| *did)).map(Box::new),
                 prober: probe.map(|probe| Box::new(Prober::new(probe))),
                 plan,
             })

@@ -30,6 +30,7 @@ impl World {
         for node in 0..self.nodes.len() {
             self.heal_node(NodeId(u16::try_from(node).expect("a plan holds at most MAX_NODES nodes")));
         }
+        self.reachability_changed();
         self.quiesced = true;
         self.record(&Event::Quiesced);
     }

@@ -40,6 +40,10 @@ pub struct Inbound {
     pub(super) path: Option<ReturnPath>,
     /// The adversary's act that sent it, if one did.
     pub(super) replay: Option<ActionId>,
+    /// Hops that it has taken on the ring; 0 off it.
+    pub(super) hops: u8,
+    /// Whether it is a handshake, which comes before its connection is admitted.
+    pub(super) out_of_band: bool,
     /// Whether the sender's lane waits for its credit.
     pub(super) credited: bool,
 }
@@ -69,6 +73,8 @@ impl Inbound {
             piece: None,
             path: None,
             replay: None,
+            hops: 0,
+            out_of_band: true,
             credited: false,
         }
     }
@@ -190,6 +196,8 @@ impl World {
             piece: sent.tag.piece,
             path: Some(path),
             replay: sent.replay,
+            hops: sent.tag.hops,
+            out_of_band: sent.tag.out_of_band,
             credited: !duplicate && sent.tag.transfer.is_some(),
         });
         self.hand_to_lane(peer, node, inbound);

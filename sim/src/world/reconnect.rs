@@ -18,8 +18,20 @@ pub struct ConnectionChange {
     pub peer: NodeId,
     /// Which connection.
     pub generation: LinkGeneration,
-    /// Whether it was admitted; else it was retired.
-    pub admitted: bool,
+    /// What became of it.
+    pub step: ConnectionStep,
+}
+
+/// What becomes of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConnectionStep {
+    /// It was admitted.
+    Admitted,
+    /// It was retired.
+    Retired {
+        /// Frames and waiting messages of this end that were lost with it, though neither end had failed.
+        under_way: u32,
+    },
 }
 
 impl World {
@@ -36,20 +48,24 @@ impl World {
         }
     }
 
+    /// The connection between two nodes is retired at both ends, if one stands.
     pub(super) fn retire_connection(&mut self, node: NodeId, peer: NodeId) {
         let closed = self.traffic.network.disconnect(node, peer);
+        let mut under_way = [0; 2];
         for lost in closed.lost {
+            under_way[usize::from(lost.frame.sent.from == peer)] += 1;
             let (frame, message) = (lost.frame.number, lost.frame.sent.message);
             self.record(&Event::FrameLost { frame, message, cause: lost.cause });
         }
         for connection in closed.connections {
-            for (from, to) in [(node, peer), (peer, node)] {
-                self.close_lanes(Direction { from, to }, LossCause::Partition);
-                let change =
-                    ConnectionChange { peer: to, generation: connection.generation, admitted: false };
+            for ((from, to), on_the_link) in [(node, peer), (peer, node)].into_iter().zip(under_way) {
+                let under_way = on_the_link + self.close_lanes(Direction { from, to }, LossCause::Partition);
+                let step = ConnectionStep::Retired { under_way };
+                let change = ConnectionChange { peer: to, generation: connection.generation, step };
                 self.traffic.changes[from.index()].push(change);
             }
         }
+        self.members_disconnected(node, peer);
     }
 
     /// What happened to the connections of a life since it was last asked, in order.

@@ -81,6 +81,27 @@ pub enum Due {
         /// Whose.
         node: NodeId,
     },
+    /// A member of the ring looks after its view.
+    Maintain {
+        /// Whose.
+        node: NodeId,
+        /// In which life.
+        life: Life,
+    },
+    /// A member that said that it leaves is gone.
+    Gone {
+        /// Which.
+        node: NodeId,
+        /// In which life.
+        life: Life,
+    },
+    /// What a member answered for has come to another.
+    HandOff {
+        /// Whose it was.
+        from: NodeId,
+        /// Whose it is.
+        to: NodeId,
+    },
     /// Every fault ends.
     Quiesce,
     /// The run ends.
@@ -104,6 +125,9 @@ impl Due {
             Self::FaultEnd { .. } => "a fault ends",
             Self::Boot { .. } => "a node boots",
             Self::CorrectClock { .. } => "a clock is corrected",
+            Self::Maintain { .. } => "a member looks after its view of the ring",
+            Self::Gone { .. } => "a member that leaves is gone",
+            Self::HandOff { .. } => "a member takes over from another",
             Self::Quiesce => "every fault ends",
             Self::End => "the run ends",
         }

@@ -171,6 +171,7 @@ impl World {
             Due::Signal(key) => self.signal_target(key),
             Due::Copy { message, .. } => self.workload.signed(message).map(|signed| signed.from),
             Due::GiveUp { node, .. } | Due::Boot { node } => Some(node),
+            Due::Maintain { node, .. } | Due::Gone { node, .. } => Some(node),
             Due::Act { index, .. } => Some(self.plan.actions[index as usize].node),
             _ => None,
         }

@@ -6,11 +6,11 @@ use super::World;
 use super::network::{Connection, LinkGeneration, Network, Outgoing, ReturnPath, Sent};
 use super::network::{LinkError, SignalArrival, SignalKind, Tag};
 use super::receiving::{Inbound, Receiving, StalledReceiver};
-use super::reconnect::ConnectionChange;
+use super::reconnect::{ConnectionChange, ConnectionStep};
 use super::slots::{SlotKey, Slots};
 use super::timeline::Due;
-use crate::ledger::event::{Event, LossCause};
-use crate::plan::{FrameName, LinkFault, Plan, ReferencesPlan};
+use crate::ledger::event::{Event, LossCause, Transaction};
+use crate::plan::{FrameName, LinkFault, Plan, ReferencesPlan, Route};
 use crate::units::{ActionId, FaultId, FrameNumber, MessageId, NodeId, SimTime};
 use bytes::Bytes;
 use groundhog_engine::flaws::Flaws;
@@ -46,6 +46,8 @@ struct Queued {
     intended: SimTime,
     in_order: bool,
     piece: Option<u32>,
+    hops: u8,
+    out_of_band: bool,
 }
 
 /// The sending side of one connection.
@@ -132,28 +134,30 @@ impl World {
                 references: traffic.references.map(|plan| SentReferences::new(plan.sent as usize)),
             };
             traffic.sending.insert(direction, sending);
-            let change = ConnectionChange { peer: direction.to, generation, admitted: true };
+            let change = ConnectionChange { peer: direction.to, generation, step: ConnectionStep::Admitted };
             traffic.changes[direction.from.index()].push(change);
         }
     }
 
-    /// The lanes of one direction end: what waits in them is told as lost.
-    pub(super) fn close_lanes(&mut self, direction: Direction, cause: LossCause) {
-        let Some(sending) = self.traffic.sending.swap_remove(&direction) else { return };
-        let mut last = None;
+    /// The lanes of one direction end: what waits in them is told as lost. How many messages that were.
+    pub(super) fn close_lanes(&mut self, direction: Direction, cause: LossCause) -> u32 {
+        let Some(sending) = self.traffic.sending.swap_remove(&direction) else { return 0 };
+        let (mut last, mut lost) = (None, 0);
         for waiting in sending.waiting.into_iter().flatten() {
             // The pieces of a message wait one after another.
             if last.replace(waiting) != Some(waiting) {
                 let (message, copy) = waiting;
                 self.not_sent(message, copy, direction.from, cause);
+                lost += 1;
             }
         }
+        lost
     }
 
     /// Puts a copy of a signed message into the lane of its first hop.
     pub(super) fn push_copy(&mut self, message: MessageId, copy: u32) {
         let Some(signed) = self.workload.signed(message) else { return };
-        let (from, to, via) = (signed.from, signed.to, signed.via);
+        let (from, to, via, route) = (signed.from, signed.to, signed.via, signed.route);
         let name = FrameName {
             origin: from,
             destination: to,
@@ -161,7 +165,9 @@ impl World {
             sequence: signed.transaction.sequence.0,
             copy,
         };
-        let (intended, in_order) = (signed.intended, copy == 0 && via.is_none());
+        let transaction = signed.transaction;
+        let in_order = copy == 0 && via.is_none() && route == Route::Links;
+        let intended = signed.intended;
         let is_cut = signed.frames.len() > 1;
         let frames = signed.frames.iter().zip(0_u32..).map(|(bytes, position)| {
             let piece = is_cut.then_some(position);
@@ -173,14 +179,26 @@ impl World {
                 intended,
                 in_order,
                 piece,
+                hops: 0,
+                out_of_band: route == Route::OutOfBand,
             }
         });
         let frames = frames.collect();
-        self.push(Direction { from, to: via.unwrap_or(to) }, frames);
+        match route {
+            Route::Links => self.push(Direction { from, to: via.unwrap_or(to) }, frames),
+            Route::Ring => self.push_by_ring(from, &transaction, frames),
+            Route::OutOfBand => self.push_out_of_band(Direction { from, to }, frames),
+        }
     }
 
     /// A relay sends on what it has verified and signed as its hop.
-    pub(super) fn relay_on(&mut self, relay: NodeId, inbound: &Inbound, payload: Bytes) {
+    pub(super) fn relay_on(
+        &mut self,
+        relay: NodeId,
+        inbound: &Inbound,
+        transaction: &Transaction,
+        payload: Bytes,
+    ) {
         let queued = Queued {
             message: inbound.message,
             replay: inbound.replay,
@@ -189,8 +207,43 @@ impl World {
             intended: inbound.intended,
             in_order: false,
             piece: inbound.piece,
+            hops: inbound.hops,
+            out_of_band: false,
         };
+        if inbound.hops > 0 {
+            return self.push_by_ring(relay, transaction, smallvec![queued]);
+        }
         self.push(Direction { from: relay, to: inbound.destination }, smallvec![queued]);
+    }
+
+    /// Puts a message into the lane of its next hop on the ring, if its budget has one left and a member is nearer. Where
+    /// its route ends before an absent member, it is held for that.
+    fn push_by_ring(&mut self, node: NodeId, transaction: &Transaction, mut frames: SmallVec<[Queued; 1]>) {
+        let Queued { message, name, hops, piece, .. } = frames[0];
+        let cause = match self.next_hop(node, message, name.destination, hops) {
+            Ok(next) => {
+                frames.iter_mut().for_each(|queued| queued.hops = hops + 1);
+                return self.push(Direction { from: node, to: next }, frames);
+            }
+            Err(LossCause::NoRoute) => match message {
+                Some(message) if piece.is_none() && self.is_mail(message) => {
+                    self.hold_at(node, message, transaction, frames[0].bytes.clone())
+                }
+                _ => Some(LossCause::NoRoute),
+            },
+            Err(cause) => Some(cause),
+        };
+        if let Some(cause) = cause {
+            self.not_sent(message, name.copy, node, cause);
+        }
+    }
+
+    /// Opens a connection for a first contact.
+    fn push_out_of_band(&mut self, direction: Direction, frames: SmallVec<[Queued; 1]>) {
+        if self.contact(direction.from, direction.to) {
+            return self.push(direction, frames);
+        }
+        self.not_sent(frames[0].message, frames[0].name.copy, direction.from, LossCause::NoRoute);
     }
 
     /// Puts a message into its lane, in one frame or more.
@@ -198,6 +251,7 @@ impl World {
         let (message, copy, class) = (frames[0].message, frames[0].name.copy, frames[0].name.class);
         let count = frames.len();
         if let Some(message) = message
+            && frames[0].piece.is_none()
             && !self.traffic.sending.contains_key(&direction)
             && self.is_mail(message)
         {
@@ -234,9 +288,20 @@ impl World {
             let Some(sending) = self.traffic.sending.get_mut(&direction) else { return };
             let Some(out) = sending.outbound.next_frame() else { return };
             sending.waiting[out.transfer.class.index()].pop_front();
-            let Queued { message, replay, name, bytes, intended, in_order, piece } = out.frame;
+            let Queued { message, replay, name, bytes, intended, in_order, piece, hops, out_of_band } =
+                out.frame;
             let (ends, generation) = (out.is_last, sending.generation);
             let bytes = self.framed(direction, message, bytes);
+            let tag = Tag {
+                transfer: Some(out.transfer),
+                intended,
+                sent: now,
+                in_order,
+                piece,
+                ends,
+                hops,
+                out_of_band,
+            };
             let outgoing = Outgoing {
                 from: direction.from,
                 to: direction.to,
@@ -246,7 +311,7 @@ impl World {
                 message,
                 name,
                 replay,
-                tag: Tag { transfer: Some(out.transfer), intended, sent: now, in_order, piece, ends },
+                tag,
                 bytes,
             };
             self.send(outgoing);
@@ -419,7 +484,7 @@ impl World {
             message: None,
             name: *name,
             replay: Some(act),
-            tag: Tag { transfer: None, intended: now, sent: now, in_order: false, piece: None, ends: true },
+            tag: Tag { transfer: None, intended: now, sent: now, ends: true, ..Tag::default() },
             bytes,
         });
     }
@@ -437,7 +502,8 @@ impl World {
             for (from, to, cause) in sides {
                 self.close_lanes(Direction { from, to }, cause);
             }
-            let change = ConnectionChange { peer: node, generation: connection.generation, admitted: false };
+            let step = ConnectionStep::Retired { under_way: 0 };
+            let change = ConnectionChange { peer: node, generation: connection.generation, step };
             self.traffic.changes[peer.index()].push(change);
         }
         self.traffic.changes[node.index()].clear();
@@ -479,10 +545,14 @@ impl World {
         if let LinkFault::StallReceiver { channel } = kind {
             self.stall_receivers(fault, ends, one_way, channel);
         }
+        self.link_on_demand(ends);
         let begun = self.traffic.network.begin_fault(fault, ends, one_way, kind);
         begun.expect("a plan is validated: its link faults name links that it has");
         if kind == LinkFault::DropConnection {
             self.retire_connection(ends.0, ends.1);
+        }
+        if matches!(kind, LinkFault::Partition | LinkFault::DropConnection) {
+            self.reachability_changed();
         }
     }
 
@@ -491,6 +561,7 @@ impl World {
         let now = self.now();
         self.release_receivers(fault);
         let scheduled = self.traffic.network.end_fault(now, fault);
+        self.reachability_changed();
         self.schedule_deliveries(&scheduled);
         self.connect_ready();
     }

@@ -45,7 +45,7 @@ impl World {
             message: None,
             name: FrameName { origin: from, destination: to, class, sequence: ordinal.into(), copy: 0 },
             replay: None,
-            tag: Tag { transfer: None, intended: now, sent: now, in_order: false, piece: None, ends: true },
+            tag: Tag { transfer: None, intended: now, sent: now, ends: true, ..Tag::default() },
             bytes: Bytes::from_static(&ZEROS[..length]),
         });
     }

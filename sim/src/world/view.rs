@@ -92,13 +92,7 @@ impl View for DiskView<'_> {
     }
 
     fn store_use(&self, node: NodeId) -> StoreUse {
-        let (mut bytes, mut records) = (0, 0);
-        for (path, kind) in self.disk(node).visible_names(self.root) {
-            if let (EntryKind::File, FileName::Record(_)) = (kind, FileName::parse(path.name())) {
-                bytes += self.disk(node).visible(path).map_or(0, |content| content.len() as u64);
-                records += 1;
-            }
-        }
+        let (records, bytes) = self.disk(node).counted_files();
         StoreUse { records, bytes }
     }
 }

@@ -7,7 +7,7 @@ use super::adversary::Recorder;
 use super::timeline::Due;
 use super::{Program, World};
 use crate::ledger::event::{Event, LossCause, Transaction};
-use crate::plan::{Act, Burst, Plan};
+use crate::plan::{Act, Action, Burst, Plan, Route};
 use crate::units::{Life, MessageId, NodeId, SimTime};
 use bytes::Bytes;
 use groundhog_engine::streams::key::Class;
@@ -23,6 +23,7 @@ pub struct Job {
     pub(super) message: MessageId,
     pub(super) to: NodeId,
     pub(super) via: Option<NodeId>,
+    pub(super) route: Route,
     pub(super) class: Class,
     pub(super) bytes: u32,
     /// How many messages carry each payload of the namespace; 0 for none of its.
@@ -38,6 +39,7 @@ pub struct SignedMessage {
     pub(super) from: NodeId,
     pub(super) to: NodeId,
     pub(super) via: Option<NodeId>,
+    pub(super) route: Route,
     pub(super) transaction: Transaction,
     /// What travels: the payload, or the envelopes of its pieces, in order.
     pub(super) frames: SmallVec<[Bytes; 1]>,
@@ -107,6 +109,8 @@ impl World {
             }
             Act::RotateDelegatee => self.rotate_delegatee(action.node),
             Act::Mail(act) => self.mail_act(index, ordinal, act),
+            Act::Join => self.join(action.node),
+            Act::Leave { hand_off } => self.leave(action.node, *hand_off),
             Act::Replay { frame, to, lane } => self.replay(action.id, action.node, frame, *to, *lane),
             Act::Flood(flood) => self.flood(action, index, ordinal, flood),
             Act::Reconnect(reconnect) => self.reconnect(action, index, ordinal, reconnect),
@@ -133,6 +137,7 @@ impl World {
             message,
             to: burst.to,
             via: burst.via,
+            route: burst.route,
             class: burst.class,
             bytes: burst.bytes,
             envelopes: burst.envelopes,
@@ -211,6 +216,15 @@ impl World {
         burst_of(&self.plan, message)
     }
 
+    /// Who sends a message, and to whom.
+    pub(super) fn ends_of(&self, message: MessageId) -> (NodeId, NodeId) {
+        let action = action_of(&self.plan, message);
+        match &action.act {
+            Act::Send(burst) => (action.node, burst.to),
+            other => unreachable!("a message belongs to a burst, not to {other:?}"),
+        }
+    }
+
     /// What a dead life still had to send is lost.
     pub(super) fn end_work(&mut self, node: NodeId) {
         for class in Class::ALL {
@@ -231,19 +245,22 @@ impl World {
 
 /// The burst of a plan that a message belongs to.
 pub(super) fn burst_of(plan: &Plan, message: MessageId) -> &Burst {
+    match &action_of(plan, message).act {
+        Act::Send(burst) => burst,
+        other => unreachable!("a message belongs to a burst, not to {other:?}"),
+    }
+}
+
+fn action_of(plan: &Plan, message: MessageId) -> &Action {
     let actions = &plan.actions;
     // Ids are places until actions are cut from a plan.
     let place = message.action.0 as usize;
-    let action = match actions.get(place).filter(|action| action.id == message.action) {
+    match actions.get(place).filter(|action| action.id == message.action) {
         Some(action) => action,
         None => {
             let found = actions.binary_search_by_key(&message.action, |action| action.id);
             &actions[found.expect("actions stand in order of id, and the message names one")]
         }
-    };
-    match &action.act {
-        Act::Send(burst) => burst,
-        other => unreachable!("a message belongs to a burst, not to {other:?}"),
     }
 }
 

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses some of it")]
 
+pub mod ring;
+
 use groundhog_engine::streams::key::Class;
 use groundhog_sim::ledger::kind::EventKind;
 use groundhog_sim::outcome::Outcome;
@@ -79,6 +81,7 @@ pub fn quiet_plan(nodes: u16) -> Plan {
         end_us: 3_000_000,
         limits: Default::default(),
         swarm: Default::default(),
+        ring: None,
     }
 }
 
@@ -91,6 +94,7 @@ pub fn burst(id: u32, at_us: u64, from: u16, to: u16, class: Class, count: u32) 
         act: Act::Send(Burst {
             to: NodeId(to),
             via: None,
+            route: Default::default(),
             class,
             count,
             every_us: 100,

@@ -91,6 +91,20 @@ impl Carrier {
         mail: &Bytes,
         now: WallMs,
     ) -> Result<Vec<PushedOut>, HoldRefused> {
+        self.hold_until(destination, digest, mail, now.plus_ms(self.config.lifetime_ms))
+    }
+
+    /// Keeps `mail` that another carrier has kept, and not longer than that would have: [`Self::keeps_until`].
+    ///
+    /// # Errors
+    /// As [`Self::hold`].
+    pub fn hold_until(
+        &mut self,
+        destination: Did,
+        digest: Digest,
+        mail: &Bytes,
+        until: WallMs,
+    ) -> Result<Vec<PushedOut>, HoldRefused> {
         if self.keeps(destination, &digest) {
             return Ok(Vec::new());
         }
@@ -110,7 +124,7 @@ impl Carrier {
             self.used_bytes -= oldest.mail.len() as u64;
             pushed_out.push(PushedOut { destination, digest: oldest.digest });
         }
-        inbox.push_back(Element { digest, mail: mail.clone(), until: now.plus_ms(self.config.lifetime_ms) });
+        inbox.push_back(Element { digest, mail: mail.clone(), until });
         self.used_bytes += required_bytes;
         Ok(pushed_out)
     }
@@ -127,6 +141,13 @@ impl Carrier {
         self.inboxes
             .get(&destination)
             .is_some_and(|inbox| inbox.iter().any(|element| element.digest == *digest))
+    }
+
+    /// The last instant at which it keeps this mail, by its own clock; `None` where it does not.
+    #[must_use]
+    pub fn keeps_until(&self, destination: Did, digest: &Digest) -> Option<WallMs> {
+        let mut inbox = self.inboxes.get(&destination)?.iter();
+        inbox.find(|element| element.digest == *digest).map(|element| element.until)
     }
 
     /// The destination has fetched this mail, or never can: it is kept no longer. `false` where it was not kept.

@@ -77,3 +77,15 @@ fn a_carrier_that_evicts_lets_the_oldest_mail_go_without_a_word() {
     assert_eq!(carrier.hold(BOB, digest(2), &mail(600), WallMs(1)), Ok(vec![]));
     assert_eq!((kept(&carrier, ALICE), kept(&carrier, BOB)), (vec![], vec![2]));
 }
+
+#[test]
+fn mail_that_is_handed_on_is_kept_no_longer_than_by_its_first_carrier() {
+    let (mut first, mut next) = (Carrier::new(CONFIG), Carrier::new(CONFIG));
+    first.hold(ALICE, digest(1), &mail(10), WallMs(5)).unwrap();
+    let until = first.keeps_until(ALICE, &digest(1));
+    assert_eq!((until, first.keeps_until(BOB, &digest(1))), (Some(WallMs(105)), None));
+    next.hold_until(ALICE, digest(1), &mail(10), WallMs(105)).unwrap();
+    next.hold_until(ALICE, digest(1), &mail(10), WallMs(900)).unwrap();
+    assert_eq!(next.keeps_until(ALICE, &digest(1)), until, "it is kept already");
+    assert_eq!(next.expire(WallMs(106)), vec![PushedOut { destination: ALICE, digest: digest(1) }]);
+}

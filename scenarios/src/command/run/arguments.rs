@@ -19,7 +19,7 @@ pub struct Arguments {
     /// Run this seed.
     #[arg(long, value_name = "N", conflicts_with_all = ["seeds", "from", "for_time"])]
     pub seed: Option<u64>,
-    /// Run so many seeds.
+    /// Run so many seeds. Of `all`, a scenario takes the share that its file names.
     #[arg(long, value_name = "N", conflicts_with = "for_time", value_parser = clap::value_parser!(u64).range(1..))]
     pub seeds: Option<u64>,
     /// The first of many seeds.

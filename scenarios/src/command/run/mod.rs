@@ -49,10 +49,22 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let campaign = Campaign { targets, seeds, flaws, jobs: arguments.threads(), manner, check };
     let began = Instant::now();
     let kept = kept_plans(arguments, &campaign)?;
+    say_shares(arguments, &campaign);
     let report = Report { arguments, campaign: &campaign, kept, began };
     let cut_short = watched(&report, &tally, &monitor);
     let tally = tally.into_inner().expect("the tally's holders do not panic");
     report.finish(&tally, monitor.reason().filter(|_| cut_short).as_ref(), &interrupts)
+}
+
+/// A scenario whose one run covers days takes part in a series over several with a share of the seeds.
+fn say_shares(arguments: &Arguments, campaign: &Campaign) {
+    if arguments.json || campaign.seeds.is_one() || campaign.targets.len() == 1 {
+        return;
+    }
+    for target in campaign.targets.iter().filter(|target| target.seeds_per_thousand() < 1_000) {
+        let (share, name) = (target.seeds_per_thousand(), target.scenario());
+        text::out(&format!("share        {name} takes {share} of 1,000 seeds, as its file says\n"));
+    }
 }
 
 /// Whoever runs everything runs the kept plans first.
@@ -97,7 +109,7 @@ fn progress(campaign: &Campaign) -> ProgressBar {
     let targets = campaign.targets.len() as u64;
     let bar = match campaign.seeds.count() {
         Some(1) if targets == 1 => ProgressBar::new_spinner(),
-        Some(count) => ProgressBar::new(count.saturating_mul(targets)),
+        Some(count) => ProgressBar::new(campaign.shares().runs_of(campaign.seeds.first(), count)),
         None => ProgressBar::no_length(),
     };
     let style = ProgressStyle::with_template("{elapsed_precise} {wide_bar} {pos}/{len} runs, {per_sec}");

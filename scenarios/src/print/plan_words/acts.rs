@@ -22,6 +22,7 @@ pub(super) fn words(node: NodeId, act: &Act) -> String {
             super::time(*taken_us),
             super::time(*down_us)
         ),
+        Act::Join | Act::Leave { .. } => "nothing of an adversary".to_owned(),
         Act::Send(_) | Act::RotateDelegatee | Act::Replay { .. } | Act::Mail(_) => {
             "nothing of an adversary".to_owned()
         }

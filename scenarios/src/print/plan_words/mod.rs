@@ -7,7 +7,7 @@ mod faults;
 #[cfg(test)]
 mod tests;
 
-use groundhog_sim::plan::{Act, Action, Burst, FrameName, MailAct, Plan};
+use groundhog_sim::plan::{Act, Action, Burst, FrameName, MailAct, Plan, Route};
 use groundhog_sim::units::NodeId;
 
 /// Its sentences: actions in order of time, then faults.
@@ -53,6 +53,11 @@ fn action(action: &Action) -> String {
     let (at, node) = (time(action.at_us), action.node);
     match &action.act {
         Act::Send(burst) => format!("at {at} {node} sends {}", sent(burst)),
+        Act::Join => format!("at {at} {node} joins the ring"),
+        Act::Leave { hand_off: true } => {
+            format!("at {at} {node} leaves the ring and hands over what it holds")
+        }
+        Act::Leave { hand_off: false } => format!("at {at} {node} leaves the ring without a word"),
         Act::RotateDelegatee => format!("at {at} {node} takes a fresh delegatee key"),
         Act::Mail(act) => format!("at {at} {}", mail(node, act)),
         Act::Replay { frame, to, lane } => {
@@ -87,6 +92,11 @@ fn sent(burst: &Burst) -> String {
     if let Some(via) = burst.via {
         text.push_str(&format!(" through {via}"));
     }
+    text.push_str(match burst.route {
+        Route::Links => "",
+        Route::Ring => " by the ring",
+        Route::OutOfBand => " out of band",
+    });
     if burst.bytes > 0 {
         let each = if count > 1 { " each" } else { "" };
         text.push_str(&format!(", {}{each}", counted(burst.bytes.into(), "byte")));

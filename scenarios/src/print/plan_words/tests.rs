@@ -36,6 +36,7 @@ fn an_action_is_a_sentence() {
     let burst = Burst {
         to: NodeId(1),
         via: None,
+        route: Default::default(),
         class: Class::Application,
         count: 2,
         every_us: 0,
@@ -70,6 +71,9 @@ fn an_action_is_a_sentence() {
             Act::Send(relayed),
             "at 50 ms node 0 sends 1 e2e message to node 1 through node 2, 64 bytes; every 3rd caller gives up its admission after 300 us",
         ),
+        (Act::Join, "at 50 ms node 0 joins the ring"),
+        (Act::Leave { hand_off: true }, "at 50 ms node 0 leaves the ring and hands over what it holds"),
+        (Act::Leave { hand_off: false }, "at 50 ms node 0 leaves the ring without a word"),
         (Act::RotateDelegatee, "at 50 ms node 0 takes a fresh delegatee key"),
         (
             Act::Replay { frame, to: NodeId(1), lane: Some(Class::Storage) },

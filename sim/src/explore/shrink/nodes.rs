@@ -2,7 +2,7 @@
 
 use super::Over;
 use super::search::Search;
-use crate::plan::{Act, Action, Fault, FaultKind, Plan, When};
+use crate::plan::{Act, Action, Fault, FaultKind, Plan, Route, When};
 use crate::units::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,11 +37,13 @@ pub(super) fn of_fault(fault: &Fault) -> BTreeSet<NodeId> {
 pub(super) fn ways(action: &Action) -> BTreeSet<(NodeId, NodeId)> {
     let pair = |one: NodeId, other: NodeId| (one.min(other), one.max(other));
     match &action.act {
+        Act::Send(burst) if burst.route != Route::Links => BTreeSet::new(),
         Act::Send(burst) => match burst.via {
             None => [pair(action.node, burst.to)].into(),
             Some(via) => [pair(action.node, via), pair(via, burst.to)].into(),
         },
         Act::RotateDelegatee | Act::Mail(_) => BTreeSet::new(),
+        Act::Join | Act::Leave { .. } => BTreeSet::new(),
         Act::Replay { to, .. } => [pair(action.node, *to)].into(),
         Act::Flood(flood) => match flood.via {
             None => [pair(action.node, flood.to)].into(),
@@ -60,6 +62,7 @@ fn in_action(action: &mut Action, visit: &mut dyn FnMut(&mut NodeId)) {
             burst.via.iter_mut().for_each(visit);
         }
         Act::RotateDelegatee | Act::Mail(_) => {}
+        Act::Join | Act::Leave { .. } => {}
         Act::Replay { frame, to, .. } => {
             visit(&mut frame.origin);
             visit(&mut frame.destination);
@@ -141,6 +144,10 @@ fn numbered(plan: &Plan, order: &[NodeId]) -> Plan {
         (link.a, link.b) = (one.min(other), one.max(other));
     }
     numbered.links.sort_by_key(|link| (link.a, link.b));
+    if let Some(ring) = &mut numbered.ring {
+        ring.outside = ring.outside.iter().filter_map(|node| ids.get(node).copied()).collect();
+        ring.outside.sort_unstable();
+    }
     in_plan(&mut numbered, &mut |node| *node = ids.get(node).copied().unwrap_or(*node));
     numbered
 }

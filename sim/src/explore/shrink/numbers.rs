@@ -165,6 +165,7 @@ fn of_actions(plan: &mut Plan, visit: &mut Visit<'_>) {
                     visit(every_us, 0);
                 }
             },
+            Act::Join | Act::Leave { .. } => {}
             Act::Replay { frame, .. } => {
                 visit(&mut frame.sequence, 0);
                 visit(&mut frame.copy, 0);

@@ -59,6 +59,7 @@ impl Patience {
             Act::Reconnect(reconnect) => action.at_us.saturating_add(reconnect.after_us),
             Act::RotateDelegatee | Act::Replay { .. } | Act::PutBack(_) => action.at_us,
             Act::Mail(_) => action.at_us,
+            Act::Join | Act::Leave { .. } => action.at_us,
         });
         Self {
             after_quiescence_us: plan.end_us - plan.quiesce_us,

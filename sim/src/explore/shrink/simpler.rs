@@ -48,6 +48,8 @@ pub(super) fn kinds(search: &mut Search<'_>) -> Result<(), Over> {
             | Act::Signalling(_)
             | Act::PutBack(_) => {}
             Act::Mail(_) => {}
+            Act::Join => {}
+            Act::Leave { hand_off } => *hand_off = false,
         }
         search.try_one(plan)?;
     }

@@ -59,6 +59,7 @@ impl Weight {
             Act::Signalling(signalling) => u64::from(signalling.count),
             Act::RotateDelegatee | Act::Replay { .. } | Act::Reconnect(_) | Act::PutBack(_) => 1,
             Act::Mail(act) => act.mails(),
+            Act::Join | Act::Leave { .. } => 1,
         };
         let mut sum = 0;
         numbers(&mut plan.clone(), &mut |number, resting| sum += cost(number.get(), resting));
@@ -81,6 +82,8 @@ fn kinds(plan: &Plan) -> u64 {
         Act::Flood(flood) => u64::from(flood.via.is_some()) + u64::from(flood.forgery.is_some()),
         Act::RotateDelegatee | Act::Reconnect(_) | Act::Signalling(_) | Act::PutBack(_) => 0,
         Act::Mail(_) => 0,
+        Act::Join => 0,
+        Act::Leave { hand_off } => u64::from(*hand_off),
     };
     u64::from(plan.crypto == Crypto::Ed25519)
         + u64::from(plan.profile.disk == DiskProfile::Ordered)

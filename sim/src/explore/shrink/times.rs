@@ -80,6 +80,7 @@ fn faster(plan: &Plan, times: u64) -> Plan {
             Act::PutBack(put_back) => sooner(&mut put_back.taken_us),
             Act::Mail(act) => act.spans().into_iter().for_each(shorter),
             Act::Send(_) | Act::RotateDelegatee | Act::Replay { .. } => {}
+            Act::Join | Act::Leave { .. } => {}
         }
     }
     for fault in &mut faster.faults {

@@ -32,8 +32,10 @@ pub(super) fn draw(draft: &mut Draft<'_>) {
             sequence: target.first + dice.below(u64::from(burst.count)),
             copy: dice.below(u64::from(burst.copies)) as u32,
         };
-        let node =
-            *dice.pick(&draft.shape.neighbours(burst.to)).expect("every node has a neighbour on the ring");
+        let node = match dice.pick(&draft.shape.neighbours(burst.to)) {
+            Some(neighbour) => *neighbour,
+            None => draft.shape.other_than(burst.to, &mut dice),
+        };
         let at_us = dice.between(target.at_us, draft.chaos_us - 1);
         let act = Act::Replay { frame, to: burst.to, lane };
         draft.actions.push(Action { id: ActionId(0), at_us, node, act });

@@ -56,6 +56,7 @@ fn plain(to: NodeId, class: Class) -> Burst {
     Burst {
         to,
         via: None,
+        route: Default::default(),
         class,
         count: 1,
         every_us: 0,

@@ -5,7 +5,7 @@ use super::Draft;
 use super::shape::Hub;
 use crate::plan::dice::Dice;
 use crate::plan::swarm::Kind;
-use crate::plan::{Act, Action, Burst, Engines};
+use crate::plan::{Act, Action, Burst, Engines, Route as By};
 use crate::units::{ActionId, NodeId};
 use groundhog_engine::streams::key::Class;
 use std::collections::BTreeSet;
@@ -72,8 +72,11 @@ fn route(draft: &Draft<'_>, dice: &mut Dice, place: u64) -> Route {
             return Route { from, to, via: None, class, wave_us };
         }
     }
-    let link = dice.pick(&draft.shape.links).expect("two nodes or more are linked on the ring");
-    let (from, to) = if dice.per_mille(500) { (link.a, link.b) } else { (link.b, link.a) };
+    let (from, to) = match dice.pick(&draft.shape.links) {
+        Some(link) if dice.per_mille(500) => (link.a, link.b),
+        Some(link) => (link.b, link.a),
+        None => draft.shape.pair(dice),
+    };
     let class = *dice.pick(&Class::ALL).expect("there are four classes");
     Route { from, to, via: None, class, wave_us: None }
 }
@@ -89,6 +92,7 @@ fn burst(draft: &Draft<'_>, dice: &mut Dice, route: &Route) -> Burst {
     Burst {
         to: route.to,
         via: route.via,
+        route: if draft.ring.is_some() { By::Ring } else { By::Links },
         class: route.class,
         count: load.messages.roll_u32(dice),
         every_us: load.every_us.roll_u64(dice),

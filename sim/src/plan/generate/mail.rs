@@ -183,6 +183,7 @@ impl<'a, 'd> Scene<'a, 'd> {
         let burst = Burst {
             to: self.hub,
             via: None,
+            route: Default::default(),
             class: Class::Application,
             count,
             every_us,

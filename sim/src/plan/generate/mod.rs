@@ -12,6 +12,7 @@ mod links;
 mod load;
 mod mail;
 mod network;
+mod ring;
 mod scenes;
 mod shape;
 mod store;
@@ -39,6 +40,7 @@ struct Draft<'a> {
     chaos_us: u64,
     end_us: u64,
     shape: Shape,
+    ring: Option<super::RingPlan>,
     actions: Vec<Action>,
     faults: Vec<Fault>,
     /// The life in which the next death aimed at a node by its life will strike.
@@ -153,11 +155,16 @@ fn with_levels(scenario: &Scenario, seed: u64, levels: impl FnOnce(&Scenario) ->
     let chaos_us = scenario.sections.time.chaos_ms.roll_u64(&mut dice) * 1_000;
     let end_us = chaos_us + scenario.sections.time.settle_ms.roll_u64(&mut dice) * 1_000;
     let levels = levels(scenario);
-    let shape = Shape::draw(scenario, seed, chaos_us, &levels);
+    let ring = ring::draw(scenario, seed, &levels);
+    let shape = match &ring {
+        None => Shape::draw(scenario, seed, chaos_us, &levels),
+        Some(ring) => Shape::unlinked(scenario, seed, ring.successors),
+    };
     let (actions, faults, lives) = Default::default();
-    let mut draft = Draft { scenario, seed, levels, chaos_us, end_us, shape, actions, faults, lives };
+    let mut draft = Draft { scenario, seed, levels, chaos_us, end_us, shape, ring, actions, faults, lives };
     let engines = engines(&draft);
     load::draw(&mut draft, &engines);
+    ring::membership(&mut draft);
     scenes::draw(&mut draft);
     links::draw(&mut draft);
     mail::draw(&mut draft, &engines);
@@ -174,7 +181,7 @@ fn with_levels(scenario: &Scenario, seed: u64, levels: impl FnOnce(&Scenario) ->
 
 fn finish(draft: Draft<'_>, engines: Engines, nodes: Vec<super::NodePlan>) -> Plan {
     let profile = profile(&draft);
-    let Draft { scenario, seed, levels, chaos_us, end_us, shape, mut actions, mut faults, .. } = draft;
+    let Draft { scenario, seed, levels, chaos_us, end_us, shape, ring, mut actions, mut faults, .. } = draft;
     actions.sort_by_key(|action| (action.at_us, action.node));
     for (action, id) in actions.iter_mut().zip(0..) {
         action.id = ActionId(id);
@@ -208,6 +215,7 @@ fn finish(draft: Draft<'_>, engines: Engines, nodes: Vec<super::NodePlan>) -> Pl
             .map(|(id, most)| (id.clone(), swarm::ceiling(&levels, *most)))
             .collect(),
         swarm: levels,
+        ring,
     }
 }
 

@@ -3,7 +3,9 @@
 use crate::plan::dice::Dice;
 use crate::plan::swarm::{Intensity, Kind, Levels};
 use crate::plan::{LinkPlan, Scenario};
+use crate::ring::{Order, View};
 use crate::units::NodeId;
+use crate::world::account;
 use groundhog_engine::streams::key::Class;
 use std::collections::BTreeSet;
 
@@ -30,6 +32,9 @@ pub(super) struct HubStream {
 pub(super) struct Shape {
     pub links: Vec<LinkPlan>,
     pub hubs: Vec<Hub>,
+    nodes: u32,
+    /// On a ring, the pairs that are connected while everybody is there.
+    near: Vec<(NodeId, NodeId)>,
 }
 
 impl Shape {
@@ -51,7 +56,25 @@ impl Shape {
             }
         }
         let links = pairs.into_iter().map(|(a, b)| link_between(scenario, seed, (a, b), levels)).collect();
-        Self { links, hubs }
+        Self { links, hubs, nodes: scenario.nodes, near: Vec::new() }
+    }
+
+    /// No links and no hubs: on a ring everybody can be reached, and nobody is the centre.
+    pub(super) fn unlinked(scenario: &Scenario, seed: u64, successors: u8) -> Self {
+        let near = near(scenario.nodes, seed, usize::from(successors));
+        Self { links: Vec::new(), hubs: Vec::new(), nodes: scenario.nodes, near }
+    }
+
+    /// Two nodes, each pair as likely.
+    pub(super) fn pair(&self, dice: &mut Dice) -> (NodeId, NodeId) {
+        let one = NodeId(dice.below(u64::from(self.nodes)) as u16);
+        (one, self.other_than(one, dice))
+    }
+
+    /// A node, and not this one.
+    pub(super) fn other_than(&self, node: NodeId, dice: &mut Dice) -> NodeId {
+        let step = 1 + dice.below(u64::from(self.nodes) - 1);
+        NodeId(((u64::from(node.0) + step) % u64::from(self.nodes)) as u16)
     }
 
     /// The nodes linked to `node`, in order.
@@ -77,9 +100,24 @@ impl Shape {
         {
             return if dice.per_mille(500) { (hub.node, *spoke) } else { (*spoke, hub.node) };
         }
-        let link = dice.pick(&self.links).expect("two nodes or more are linked on the ring");
-        (link.a, link.b)
+        match dice.pick(&self.links) {
+            Some(link) => (link.a, link.b),
+            None => dice.pick(&self.near).copied().unwrap_or_else(|| self.pair(dice)),
+        }
     }
+}
+
+/// The pairs of which one has the other in its view, of all nodes that there will be.
+fn near(nodes: u32, seed: u64, successors: usize) -> Vec<(NodeId, NodeId)> {
+    let nodes = || (0..nodes as u16).map(NodeId);
+    let order = Order::new(nodes().map(|node| account(seed, node)));
+    let mut view = View::default();
+    let mut near = Vec::new();
+    for node in nodes() {
+        view.refresh(&order, node, successors, |_| true);
+        near.extend(view.peers().iter().map(|peer| (node, *peer)));
+    }
+    near
 }
 
 fn pair(one: u32, other: u32) -> (NodeId, NodeId) {

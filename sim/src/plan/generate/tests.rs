@@ -81,6 +81,7 @@ pub(super) fn everything(nodes: u32, chaos_ms: i64) -> Scenario {
         crypto: vec![(Crypto::Ed25519, 1)],
         disk: vec![(DiskProfile::Strict, 1), (DiskProfile::Ordered, 1)],
         sections,
+        seeds_per_thousand: 1_000,
         limits: BTreeMap::new(),
     }
 }

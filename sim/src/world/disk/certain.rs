@@ -60,6 +60,21 @@ impl Disk {
         self.visible_file(path).map(|content| content.now.clone())
     }
 
+    /// From now on, names that `counts` says yes to are counted where they come up in the directory.
+    pub fn count_files(&mut self, directory: DiskPath, counts: fn(&str) -> bool) {
+        self.counts = Some((directory, counts));
+    }
+
+    /// How many of the counted files a reader sees now, and their bytes together.
+    #[must_use]
+    pub fn counted_files(&self) -> (u64, u64) {
+        let seen = self.entries.iter().filter(|(_, entry)| entry.counted).filter_map(|(_, entry)| entry.now);
+        seen.fold((0, 0), |(files, bytes), inode| match &self.inodes[inode].node {
+            Node::File(content) => (files + 1, bytes + content.now.len() as u64),
+            Node::Directory { .. } => (files, bytes),
+        })
+    }
+
     /// What a reader finds in the file now, as a record.
     #[must_use]
     pub fn visible_found(&self, path: &DiskPath) -> Found {

@@ -125,6 +125,8 @@ pub struct Disk {
     handles: Handles,
     /// How names are written on a volume that ignores case; `None` on one that does not.
     written: Option<case::Written>,
+    /// Which files of which directory are counted, by name.
+    counts: Option<(DiskPath, fn(&str) -> bool)>,
 }
 
 /// The text of a path, equal in hash to the path.
@@ -167,6 +169,7 @@ impl Disk {
             unflushed: Vec::new(),
             handles: Handles::default(),
             written: None,
+            counts: None,
         };
         disk.root = disk.new_directory();
         disk.place(&DiskPath::root(), disk.root);

@@ -21,6 +21,8 @@ pub(super) struct Entry {
     pub(super) base: Option<u32>,
     /// Pending changes of it, in the order of issue.
     pub(super) changes: SmallVec<[u32; 2]>,
+    /// Whether the file under it is counted: see [`Disk::count_files`].
+    pub(super) counted: bool,
 }
 
 /// One pending name change.
@@ -82,7 +84,12 @@ impl Disk {
         if let Some(entry) = self.names.get(path) {
             return *entry;
         }
-        let entry = Entry { path: path.clone(), directory, now: None, base: None, changes: SmallVec::new() };
+        let counted = self.counts.as_ref().is_some_and(|(root, counts)| {
+            let name = path.as_str().strip_prefix(root.as_str()).and_then(|name| name.strip_prefix('/'));
+            name.is_some_and(|name| !name.contains('/') && counts(name))
+        });
+        let changes = SmallVec::new();
+        let entry = Entry { path: path.clone(), directory, now: None, base: None, changes, counted };
         let id = self.entries.insert(entry);
         self.names.insert(path.clone(), id);
         id
@@ -117,7 +124,7 @@ impl Disk {
 
     /// Forgets a path that is nowhere.
     pub(super) fn tidy(&mut self, id: u32) {
-        let Some(Entry { now, base, changes, path, directory }) = self.entries.get(id) else { return };
+        let Some(Entry { now, base, changes, path, directory, .. }) = self.entries.get(id) else { return };
         if now.is_none() && base.is_none() && changes.is_empty() {
             if self.names.get(path) == Some(&id) {
                 self.names.swap_remove(path);

@@ -5,6 +5,7 @@
 
 use super::super::World;
 use super::super::timeline::Due;
+use super::Holders;
 use crate::ledger::event::Transaction as Named;
 use crate::plan::Plan;
 use crate::units::SimTime;
@@ -29,7 +30,10 @@ impl World {
         let now = self.wall_now(action.node);
         let did = self.nodes[action.node.index()].identity.did();
         let (named, payload) = mail(&plan, (action.id.0, ordinal), did, now);
-        self.hold(None, action.node, named, payload.encoded().clone());
+        // It knows who is up, as no node need.
+        let carriers = self.mail.holders.carriers((action.node, action.node), 1, &|node| self.is_ready(node));
+        let by = carriers.first().copied().unwrap_or(action.node);
+        self.hold(None, (by, action.node), named, payload.encoded().clone());
     }
 }
 

@@ -5,15 +5,18 @@
 //! does with it does. The world keeps a book of all mail, so that it is told when no carrier keeps one any more.
 
 mod application;
+mod drains;
 mod flood;
+mod hand_off;
 mod ring;
 
 pub use application::{Application, Untaken};
+use drains::Drains;
 pub use ring::{Holders, StaticRing};
 
 use super::World;
 use crate::ledger::event::{Event, LossCause, MailGone, MailStep, Transaction};
-use crate::plan::{MailAct, MailPlan, Plan};
+use crate::plan::{MailAct, MailPlan, Plan, Route};
 use crate::units::{Life, MessageId, NodeId, SimTime};
 use bytes::Bytes;
 use groundhog_engine::flaws::Flaws;
@@ -52,12 +55,14 @@ pub struct Delivery {
 /// See the module.
 pub struct Mail {
     plan: Option<MailPlan>,
-    holders: Box<dyn Holders>,
+    /// Who holds mail where the plan has no ring.
+    holders: StaticRing,
     carriers: Vec<Carrier>,
     /// The carriers that each node does not reach, and until when.
     unreachable: Vec<(SimTime, Vec<NodeId>)>,
     applications: Vec<Application>,
     letters: IndexMap<(NodeId, Digest), Letter, FxBuildHasher>,
+    drains: Vec<Drains>,
     verifier: Verifier,
     copies: usize,
 }
@@ -75,11 +80,12 @@ impl Mail {
         let after_us = mail.map_or(0, |mail| mail.take_after_us);
         Self {
             plan: mail,
-            holders: Box::new(StaticRing::new(dids)),
+            holders: StaticRing::new(dids),
             carriers: dids.iter().map(|_| Carrier::new(config)).collect(),
             unreachable: vec![(SimTime(0), Vec::new()); dids.len()],
             applications: dids.iter().map(|_| Application::taking_after(after_us)).collect(),
             letters: IndexMap::default(),
+            drains: dids.iter().map(|_| Drains::default()).collect(),
             verifier: Verifier::new(NetworkId(plan.engines.network_id), crypto, flaws),
             copies: copies(flaws),
         }
@@ -88,45 +94,62 @@ impl Mail {
     /// A process died: what its application had is forgotten.
     pub(super) fn end_life(&mut self, node: NodeId) {
         self.applications[node.index()].end_life();
+        self.drains[node.index()].end_life();
     }
 }
 
 impl World {
-    /// Whether a message that finds no connection is mail: of an application, straight to a node that is away.
-    pub(super) fn is_mail(&mut self, message: MessageId) -> bool {
-        // What is cut into pieces is put together by nobody but its destination.
-        let is_whole = self.workload.signed(message).is_some_and(|signed| signed.frames.len() == 1);
+    /// Whether a message that finds no connection is mail: whole, of an application, to a node that is away, straight or by
+    /// the ring. What is cut into pieces is put together by nobody but its destination.
+    pub(super) fn is_mail(&self, message: MessageId) -> bool {
         let burst = self.burst_of(message);
         self.mail.plan.is_some()
-            && is_whole
             && burst.class == Class::Application
             && burst.via.is_none()
-            && !self.is_ready(burst.to)
+            && burst.route != Route::OutOfBand
+            && !self.can_be_reached(burst.to)
     }
 
     /// Hands a signed message to the carriers of its destination; why not, where none takes it.
     pub(super) fn hold_message(&mut self, message: MessageId) -> Option<LossCause> {
         let signed = self.workload.signed(message)?.clone();
-        let life = self.nodes[signed.from.index()].life;
-        self.left_its_origin(message, life);
-        let held = self.hold(Some(message), signed.to, signed.transaction, signed.frames[0].clone());
+        self.hold_at(signed.from, message, &signed.transaction, signed.frames[0].clone())
+    }
+
+    /// Hands a message to the carriers of its destination at the node where its way ends; why not, where none takes it.
+    pub(super) fn hold_at(
+        &mut self,
+        node: NodeId,
+        message: MessageId,
+        transaction: &Transaction,
+        payload: Bytes,
+    ) -> Option<LossCause> {
+        let (from, to) = self.ends_of(message);
+        if node == from {
+            let life = self.nodes[from.index()].life;
+            self.left_its_origin(message, life);
+        }
+        let held = self.hold(Some(message), (node, to), *transaction, payload);
         (!held).then_some(LossCause::HoldRefused)
     }
 
-    /// Carriers take a mail, or none does.
+    /// Carriers that `by` knows take a mail, or none does.
     fn hold(
         &mut self,
         message: Option<MessageId>,
-        to: NodeId,
+        (by, to): (NodeId, NodeId),
         transaction: Transaction,
         payload: Bytes,
     ) -> bool {
         self.expire_mail();
         let mut pushed_out = Vec::new();
-        let step = match self.held_by(to, &transaction, payload, &mut pushed_out) {
+        let step = match self.held_by((by, to), &transaction, payload, &mut pushed_out) {
             Ok(step) => {
                 let letter = Letter { message, to, transaction, kept: true };
-                self.mail.letters.insert((to, transaction.digest), letter);
+                let known = self.mail.letters.insert((to, transaction.digest), letter);
+                if !known.is_some_and(|known| known.kept) {
+                    self.mail.drains[to.index()].waiting += 1;
+                }
                 step
             }
             Err(reason) => MailStep::HoldRefused { reason },
@@ -140,12 +163,12 @@ impl World {
     /// The owner judges a mail by its clock, signs that it holds it, and replicates it along its chain.
     fn held_by(
         &mut self,
-        to: NodeId,
+        (by, to): (NodeId, NodeId),
         transaction: &Transaction,
         payload: Bytes,
         pushed_out: &mut Vec<(NodeId, Digest)>,
     ) -> Result<MailStep, &'static str> {
-        let chain = self.mail.holders.carriers(to, self.mail.copies, &|node| self.is_ready(node));
+        let chain = self.holders().carriers((by, to), self.mail.copies, &|node| self.is_ready(node));
         let owner = *chain.first().ok_or("no-carrier")?;
         let now = self.wall_now(owner);
         let payload = Payload::decode(payload).map_err(|_| "undecodable")?;
@@ -200,7 +223,15 @@ impl World {
         let (until, unreachable) = &self.mail.unreachable[node.index()];
         let is_cut = self.now() < *until;
         let up = |other: NodeId| self.is_ready(other) && !(is_cut && unreachable.contains(&other));
-        self.mail.holders.carriers(node, self.mail.copies, &up)
+        self.holders().carriers((node, node), self.mail.copies, &up)
+    }
+
+    /// Who says which nodes hold what.
+    fn holders(&self) -> &dyn Holders {
+        match &self.ring {
+            Some(ring) => &**ring,
+            None => &self.mail.holders,
+        }
     }
 
     /// The destination has done with a mail: every carrier that it reaches lets it go.
@@ -282,7 +313,7 @@ impl World {
     /// Every carrier that keeps something for a node, in ring order.
     fn keeping_for(&self, node: NodeId) -> Vec<NodeId> {
         let did = self.nodes[node.index()].identity.did();
-        let all = self.mail.holders.carriers(node, self.nodes.len(), &|_| true);
+        let all = self.mail.holders.carriers((node, node), self.nodes.len(), &|_| true);
         let keeps = |carrier: &NodeId| self.mail.carriers[carrier.index()].read(did).next().is_some();
         all.into_iter().filter(keeps).collect()
     }
@@ -313,6 +344,7 @@ impl World {
         }
         let Some(letter) = self.mail.letters.get_mut(&key).filter(|letter| letter.kept) else { return };
         letter.kept = false;
+        self.mail.drains[key.0.index()].waiting -= 1;
         let Letter { message, to, transaction, .. } = *letter;
         self.tell_of_mail(message, to, &transaction, MailStep::Gone { why });
     }

@@ -4,6 +4,7 @@ use super::Network;
 use super::frame::{Frame, LinkGeneration};
 use super::link::Link;
 use crate::ledger::event::LossCause;
+use crate::plan::LinkPlan;
 use crate::units::{NodeId, SimTime};
 
 /// A connection that stands, as one end sees it.
@@ -56,7 +57,7 @@ impl Network {
         let mut made = Vec::new();
         for (peer, index) in &self.peers[node.index()] {
             let link = &mut self.links[*index as usize];
-            if self.ready[peer.index()] && !link.is_torn_down() {
+            if self.ready[peer.index()] && !link.on_demand && !link.is_torn_down() {
                 made.push(link.connect(*peer));
             }
         }
@@ -130,6 +131,30 @@ impl Network {
         let link = &mut self.links[index as usize];
         let can = !link.up && self.ready[node.index()] && self.ready[peer.index()] && !link.is_torn_down();
         can.then(|| link.connect(peer))
+    }
+
+    /// The link between two nodes, there from now on, that connections are made over one by one.
+    ///
+    /// # Panics
+    /// When `plan` is no link of the network's nodes.
+    pub fn on_demand(&mut self, plan: LinkPlan) {
+        let (a, b) = (plan.a, plan.b);
+        assert!(a < b && b.index() < self.peers.len(), "a link has two ends, in order");
+        let Err(place) = self.peers[a.index()].binary_search_by_key(&b, |(peer, _)| *peer) else { return };
+        let index = u32::try_from(self.links.len()).expect("pairs of nodes are fewer than 2^32");
+        self.peers[a.index()].insert(place, (b, index));
+        let place = self.peers[b.index()].partition_point(|(peer, _)| *peer < a);
+        self.peers[b.index()].insert(place, (a, index));
+        self.links.push(Link { on_demand: true, ..Link::new(plan) });
+    }
+
+    /// Whether a fault cuts either direction between two nodes, or keeps them from being connected.
+    #[must_use]
+    pub fn is_cut(&self, one: NodeId, other: NodeId) -> bool {
+        let link = self.link_between(one, other).map(|index| &self.links[index as usize]);
+        link.is_some_and(|link| {
+            link.is_torn_down() || link.directions.iter().any(|direction| direction.effective.partition)
+        })
     }
 
     /// The connection that stands from one node to another, as the first sees it.

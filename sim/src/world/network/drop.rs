@@ -22,7 +22,11 @@ impl Network {
         let mut made = Vec::new();
         for link in &mut self.links {
             let (a, b) = (link.plan.a, link.plan.b);
-            let waits = !link.up && self.ready[a.index()] && self.ready[b.index()] && !link.is_torn_down();
+            let waits = !link.on_demand
+                && !link.up
+                && self.ready[a.index()]
+                && self.ready[b.index()]
+                && !link.is_torn_down();
             if waits {
                 made.push((a, link.connect(b)));
             }

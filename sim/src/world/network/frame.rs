@@ -29,6 +29,10 @@ pub struct Tag {
     pub piece: Option<u32>,
     /// Whether its transfer is wholly sent with it.
     pub ends: bool,
+    /// Hops that it has taken on the ring, this one included; 0 off the ring.
+    pub hops: u8,
+    /// Whether it is signalling out of band: what it opens is charged to the receiver itself.
+    pub out_of_band: bool,
 }
 
 impl Tag {

@@ -130,6 +130,8 @@ pub(super) struct Link {
     /// Of the connection that stands, or of the last one that stood; 0 before the first.
     pub generation: LinkGeneration,
     pub up: bool,
+    /// Whether its connections are made and closed one by one, and not by both ends being ready.
+    pub on_demand: bool,
     /// 0 is `a -> b`, 1 is `b -> a`.
     pub directions: [Direction; 2],
     pub faults: Vec<ActiveFault>,
@@ -138,7 +140,14 @@ pub(super) struct Link {
 impl Link {
     pub fn new(plan: LinkPlan) -> Self {
         let directions = [Direction::new(&plan), Direction::new(&plan)];
-        Self { plan, generation: LinkGeneration(0), up: false, directions, faults: Vec::new() }
+        Self {
+            plan,
+            generation: LinkGeneration(0),
+            up: false,
+            on_demand: false,
+            directions,
+            faults: Vec::new(),
+        }
     }
 
     /// The direction in which `from` sends.

@@ -4,7 +4,7 @@
 
 use crate::units::NodeId;
 use crate::world::network::LinkGeneration;
-use crate::world::reconnect::ConnectionChange;
+use crate::world::reconnect::{ConnectionChange, ConnectionStep};
 use groundhog_engine::flaws::{Flaw, Flaws};
 use groundhog_engine::identity::Did;
 use groundhog_engine::streams::Streams;
@@ -34,8 +34,8 @@ pub struct Slotted {
     pub peer: NodeId,
     /// The slot.
     pub slot: SlotIndex,
-    /// Whether the connection was admitted; else it was retired.
-    pub admitted: bool,
+    /// What became of the connection.
+    pub step: ConnectionStep,
 }
 
 impl Connections {
@@ -77,15 +77,15 @@ impl Connections {
 
 impl Slots {
     fn change(&mut self, streams: &Streams, change: ConnectionChange, did: Did) -> Option<Slotted> {
-        let ConnectionChange { peer, generation, admitted } = change;
-        if !admitted {
+        let ConnectionChange { peer, generation, step } = change;
+        if step != ConnectionStep::Admitted {
             let (_, lease) = self.leases.remove(&peer)?;
-            return Some(Slotted { peer, slot: lease.slot(), admitted });
+            return Some(Slotted { peer, slot: lease.slot(), step });
         }
-        let lease = streams.connected(did).expect("a plan gives a node no more peers than it has slots");
+        let lease = streams.connected(did).expect("no node is connected to more peers than it has slots");
         let slot = lease.slot();
         self.leases.insert(peer, (generation, lease));
         self.of.insert((peer, generation), slot);
-        Some(Slotted { peer, slot, admitted })
+        Some(Slotted { peer, slot, step })
     }
 }

@@ -50,6 +50,12 @@ impl Identity {
     }
 }
 
+/// The DID of a node's account.
+#[must_use]
+pub fn account(seed: u64, node: NodeId) -> Did {
+    key_pair(seed, node, 0).public().did()
+}
+
 impl World {
     /// The node's account delegates to a fresh key.
     pub(in crate::world) fn rotate_delegatee(&mut self, node: NodeId) {

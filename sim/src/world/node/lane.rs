@@ -10,6 +10,7 @@ use crate::ledger::link_event::LinkEvent;
 use crate::units::NodeId;
 use crate::world::machine::Wait;
 use crate::world::receiving::Inbound;
+use crate::world::reconnect::ConnectionStep;
 use crate::world::workload::every;
 use bytes::Bytes;
 use futures_util::future::{Either, select};
@@ -220,16 +221,20 @@ fn introduced(context: &LifeContext, peer: NodeId, inbound: &Inbound) -> (Introd
     if !changes.is_empty() {
         let slotted = context.connections.settle(&context.streams, changes);
         context.shared.with(|world| {
-            for Slotted { peer, slot, admitted } in slotted {
-                world.record(&match admitted {
-                    true => Event::ConnectionAdmitted { node, life, peer, slot },
-                    false => Event::ConnectionRetired { node, life, peer, slot },
+            for Slotted { peer, slot, step } in slotted {
+                world.record(&match step {
+                    ConnectionStep::Admitted => Event::ConnectionAdmitted { node, life, peer, slot },
+                    ConnectionStep::Retired { under_way } => {
+                        Event::ConnectionRetired { node, life, peer, slot, under_way }
+                    }
                 });
             }
         });
     }
     match inbound.generation() {
+        // A handshake comes before its connection is admitted, or over none: what it opens is this node's own.
         None => (Introducer::Own, None),
+        Some(_) if inbound.out_of_band => (Introducer::Own, None),
         Some(generation) => {
             let (slot, link) = context.connections.of(peer, generation, context.flaws);
             (Introducer::Slot(slot), link)
@@ -240,13 +245,24 @@ fn introduced(context: &LifeContext, peer: NodeId, inbound: &Inbound) -> (Introd
 async fn relay(context: &LifeContext, inbound: Box<Inbound>, verified: Verified) {
     let (node, life) = (context.node, context.life);
     let signer = context.shared.with(|world| world.nodes[node.index()].identity.signer());
-    let transaction = verified.transaction().clone();
+    let (transaction, digest) = (verified.transaction().clone(), *verified.digest());
+    let named = Named {
+        stream: StreamKey {
+            network_id: context.network_id,
+            origin: transaction.delegation.delegator.did(),
+            destination: transaction.destination,
+            class: transaction.class(),
+        },
+        sequence: transaction.sequence,
+        digest,
+        expires: transaction.expires(),
+    };
     let payload = Payload::sign(transaction, &signer, context.network_id, context.crypto);
     context.host.charge(payload.signing_work()).await;
     context.shared.with(|world| {
         if world.is_alive(node, life) {
             world.record(&Event::Relayed { message: inbound.message, node, life });
-            world.relay_on(node, &inbound, payload.encoded().clone());
+            world.relay_on(node, &inbound, &named, payload.encoded().clone());
             world.finish_inbound(node, &inbound);
         }
     });

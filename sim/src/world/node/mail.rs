@@ -17,15 +17,25 @@ use groundhog_engine::streams::record::{Introducer, storage_key};
 use groundhog_engine::streams::verify::Verified;
 use groundhog_engine::streams::window::VerdictKind;
 use std::sync::Arc;
+use std::task::Context;
 use std::time::Duration;
 
 /// Why mail is left where it is: a later pass may deliver it.
 const HELD_AHEAD: &str = "held-ahead";
 
-/// Drains the inbox again and again.
+/// Drains the inbox again and again: a member of a ring at its maintenance passes, any other node at times of its own.
 pub async fn drain(context: Arc<LifeContext>, every_us: u64) {
+    let (node, life) = (context.node, context.life);
+    let is_member = context.shared.with(|world| world.plan.ring.is_some());
     loop {
-        context.host.sleep(Duration::from_micros(every_us)).await;
+        if is_member {
+            let next = |task: &mut Context<'_>| {
+                context.shared.with(|world| world.next_drain(node, life, task.waker()))
+            };
+            std::future::poll_fn(next).await;
+        } else {
+            context.host.sleep(Duration::from_micros(every_us)).await;
+        }
         pass(&context).await;
     }
 }

@@ -12,7 +12,7 @@ mod namespace;
 mod sender;
 
 use connections::Connections;
-pub use identity::Identity;
+pub use identity::{Identity, account};
 use namespace::Application;
 
 use super::disk::{Disk, DiskConfig};
@@ -28,6 +28,7 @@ use groundhog_engine::host::disk::DiskPath;
 use groundhog_engine::identity::Did;
 use groundhog_engine::identity::signing::Crypto;
 use groundhog_engine::store::frame;
+use groundhog_engine::store::name::FileName;
 use groundhog_engine::streams::chunks::Reassembly;
 use groundhog_engine::streams::key::{Class, NetworkId};
 use groundhog_engine::streams::verify::Verifier;
@@ -196,6 +197,7 @@ pub fn new_disk(plan: &Plan) -> Disk {
         directories: vec![DiskPath::new(DATA_DIRECTORY)],
         tag: |bytes| frame::generation(bytes).ok().map(|generation| generation.0),
     });
+    disk.count_files(store_root(), |name| matches!(FileName::parse(name), FileName::Record(_)));
     if plan.profile.disk_ignores_case {
         disk.ignore_case();
     }

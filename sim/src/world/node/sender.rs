@@ -169,6 +169,7 @@ async fn sign_and_push(context: &LifeContext, job: &Job, sequence: Sequence) {
         from: node,
         to: job.to,
         via: job.via,
+        route: job.route,
         transaction: Named { stream, sequence, digest, expires },
         frames,
         intended: job.intended,
