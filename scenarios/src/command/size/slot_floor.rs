@@ -9,6 +9,7 @@ use crate::exit::Exit;
 use crate::print::block::Failure;
 use crate::simulate::{self, Manner};
 use crate::target;
+use groundhog_engine::streams::key::Class;
 use groundhog_engine::streams::slots::{DEFAULT_SUCCESSORS, SlotBounds};
 use groundhog_reports::{CurvePoints, Sizing, count};
 use groundhog_sim::outcome::{FloodFigures, Outcome};
@@ -281,7 +282,12 @@ fn text(bounds: &SlotBounds, sentence: &str, points: &[Point]) -> String {
     for point in points {
         line(&mut text, point.cells().each_ref().map(String::as_str));
     }
-    text.push_str("\n  formula: the floors of all slots that the flooder had, and the pool\n");
+    let classes = Class::ALL.len();
+    let _ = writeln!(
+        text,
+        "\n  formula: the floors of all slots that the flooder had, and the pool\n  \
+         honest: {HONEST} edges, each with a stream in up to {classes} classes, while the flood goes on"
+    );
     text
 }
 

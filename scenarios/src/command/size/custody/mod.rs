@@ -45,7 +45,6 @@ struct Point {
     admits_again_after_ms: Option<u64>,
     admits_again_after_ms_by_the_formula: Option<u64>,
     deliveries_refused: u64,
-    mails_refused: u64,
     mails_expired: u64,
     agrees: bool,
     trouble: Option<Trouble>,
@@ -107,7 +106,7 @@ impl Point {
         let agrees = differs.is_none();
         let trouble = Trouble::of(&outcome, "custody", differs);
         let Formula { held: held_by_the_formula, stalls_ms } = formula;
-        let Seen { held, stalled_ms, refused, mails_refused, expired, .. } = seen;
+        let Seen { held, stalled_ms, refused, expired, .. } = seen;
         Ok(Self {
             lifetime_ms: load.lifetime_ms,
             lost: load.lost,
@@ -116,7 +115,6 @@ impl Point {
             admits_again_after_ms: stalled_ms,
             admits_again_after_ms_by_the_formula: stalls_ms,
             deliveries_refused: refused,
-            mails_refused,
             mails_expired: expired,
             agrees,
             trouble,
@@ -183,12 +181,10 @@ fn sentence(points: &[Point]) -> String {
         (Some(least), Some(most)) => format!("for {} to {}", span(*least), span(*most)),
         _ => "to the end of the run".to_owned(),
     };
-    let (refused, expired) = stalled.fold((0, 0), |(refused, expired), point| {
-        (refused.max(point.mails_refused), expired.max(point.mails_expired))
-    });
+    let expired = stalled.map(|point| point.mails_expired).max().unwrap_or(0);
     format!(
         "Relay custody of {CUSTODY_MAX_ENTRIES} entries {holds}: it then admits nothing new out of the inbox {lasts} after the first of \
-         them was signed, and of the mail that was refused, {refused} at most, up to {expired} expired at the carriers."
+         them was signed, and of the {DAYS} mails that come meanwhile up to {expired} expired at the carriers."
     )
 }
 
@@ -258,7 +254,6 @@ mod tests {
             admits_again_after_ms: after_ms,
             admits_again_after_ms_by_the_formula: after_ms,
             deliveries_refused: after_ms.map_or(0, |_| 7),
-            mails_refused: 2,
             mails_expired: 1,
             agrees: true,
             trouble: None,

@@ -5,11 +5,12 @@
 //! reckoned from the plan's bounds and shares no code with the engine's.
 
 use crate::simulate::{self, Manner};
+use groundhog_engine::host::observe::EngineEvent;
 use groundhog_engine::streams::RELAY_INBOX_MAX_MS;
 use groundhog_engine::streams::key::Class;
 use groundhog_engine::streams::record::CUSTODY_MAX_ENTRIES;
-use groundhog_engine::streams::window::Digest;
 use groundhog_engine::units::WallMs;
+use groundhog_sim::laws::stall_ends::CUSTODY_FULL;
 use groundhog_sim::ledger::event::{Answer, Event, Transaction};
 use groundhog_sim::ledger::onlooker::Line;
 use groundhog_sim::outcome::Outcome;
@@ -18,7 +19,6 @@ use groundhog_sim::plan::{
 };
 use groundhog_sim::run::RunError;
 use groundhog_sim::units::{ActionId, FaultId, NodeId};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Whose custody it is.
@@ -40,6 +40,7 @@ const AFTER_MS: u64 = 600_000;
 const PASS_MS: u64 = 1_000;
 
 const DAY_US: u64 = 86_400_000_000;
+
 /// Days on which a mail comes after the loss.
 pub const DAYS: u64 = 7;
 
@@ -72,8 +73,6 @@ pub struct Seen {
     pub going_on: bool,
     /// Deliveries that were refused.
     pub refused: u64,
-    /// Mails that were refused at least once.
-    pub mails_refused: u64,
     /// Mails that carriers gave up after seven days, undelivered.
     pub expired: u64,
 }
@@ -198,12 +197,10 @@ struct Watch {
     stalled: bool,
     stalled_ms: Option<u64>,
     refused: u64,
-    mails_refused: BTreeSet<Digest>,
 }
 
 impl Watch {
     fn line(&mut self, line: &Line<'_>) {
-        use groundhog_engine::host::observe::EngineEvent;
         match *line.event {
             Event::Engine { node: NODE, event: EngineEvent::Custody { held, .. }, .. } => {
                 self.held = self.held.max(u64::from(held));
@@ -228,10 +225,9 @@ impl Watch {
                     self.stalled_ms = Some(self.arrived.0 - first.0);
                 }
             }
-            Answer::Refused("relay-custody-full") => {
+            Answer::Refused(CUSTODY_FULL) => {
                 self.stalled = true;
                 self.refused += 1;
-                self.mails_refused.insert(transaction.digest);
             }
             _ => {}
         }
@@ -243,7 +239,6 @@ impl Watch {
             stalled_ms: self.stalled_ms,
             going_on: self.stalled,
             refused: self.refused,
-            mails_refused: self.mails_refused.len() as u64,
             expired,
         }
     }
