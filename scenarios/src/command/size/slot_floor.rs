@@ -100,7 +100,8 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
         points: &points,
     };
     let (table, head) = (text(&bounds, &sentence, &points), HEAD.to_vec());
-    let (curves, rows) = (curves(&rotated, &points), points.iter().map(|point| point.cells().to_vec()).collect());
+    let (curves, rows) =
+        (curves(&rotated, &points), points.iter().map(|point| point.cells().to_vec()).collect());
     let repeat = repeat(arguments);
     arguments.output.hand_over(
         &table,
@@ -190,7 +191,8 @@ impl Point {
         let sum = |of: fn(&FloodFigures) -> u64| outcome.floods.iter().map(of).sum();
         let taken: u64 = sum(|flood| flood.taken);
         let agrees = taken == formula;
-        let differs = format!("the flooder took {} streams, and {} by the formula", count(taken), count(formula));
+        let differs =
+            format!("the flooder took {} streams, and {} by the formula", count(taken), count(formula));
         Self {
             slots,
             rotations,
@@ -305,7 +307,12 @@ fn curves(rotated: &[u64], points: &[Point]) -> Vec<(String, CurvePoints)> {
 fn repeat(arguments: &Arguments) -> String {
     let words = [program(), "size".to_owned(), "slot-floor".to_owned()];
     let mut command = format!("{} --seed {}", joined(&words), arguments.seed);
-    let _ = write!(command, " --slots {} --rotations {}", ramp::list(&arguments.slots), ramp::list(&arguments.rotations));
+    let _ = write!(
+        command,
+        " --slots {} --rotations {}",
+        ramp::list(&arguments.slots),
+        ramp::list(&arguments.rotations)
+    );
     if let Some(floor) = arguments.floor {
         let _ = write!(command, " --floor {floor}");
     }

@@ -167,7 +167,9 @@ fn sentence(points: &[Point]) -> String {
     let stalled = points.iter().filter(stalls);
     let Some(fewest) = stalled.clone().map(|point| point.lost).min() else {
         let held = count(held.unwrap_or(0).into());
-        return format!("Relay custody of {CUSTODY_MAX_ENTRIES} entries holds {held} lost mails and never stalls.");
+        return format!(
+            "Relay custody of {CUSTODY_MAX_ENTRIES} entries holds {held} lost mails and never stalls."
+        );
     };
     let holds = match held.filter(|held| *held < fewest) {
         Some(held) => {
@@ -199,7 +201,7 @@ fn text(sentence: &str, points: &[Point]) -> String {
         );
     };
     text.push_str("\n\n");
-    line(&mut text, ["", "", "custody", "", "admits", "again after", "deliv.", "mails", ""]);
+    line(&mut text, ["", "", "in", "custody", "admits", "again after", "deliv.", "mails", ""]);
     line(
         &mut text,
         ["lifetime", "lost", "most", "formula", "simulated", "formula", "refused", "expired", "agrees"],
@@ -213,8 +215,8 @@ fn text(sentence: &str, points: &[Point]) -> String {
     }
     let _ = write!(
         text,
-        "\n  formula: {CUSTODY_MAX_ENTRIES} entries; the first is spent its lifetime, 7 d and twice 3 s after it\n  \
-         was signed, and the next drain pass, one each {} s, sees that\n  \
+        "\n  formula: {CUSTODY_MAX_ENTRIES} entries; the first is spent its lifetime, 7 d and twice 3 s\n  \
+         after it was signed, and the next drain pass, one each {} s, sees that\n  \
          lost: admitted and not taken, then lost at every carrier; a mail a day follows\n",
         DRAIN_US / 1_000_000
     );
