@@ -3,7 +3,10 @@
 //! Promise: each question is answered in one sentence, with the closed-form figure beside the simulated one, and simulated
 //! figures are exact: the same command gives the same answer.
 
+mod custody;
+mod ramp;
 mod slot_floor;
+mod trouble;
 
 use super::CallError;
 use crate::exit::Exit;
@@ -22,6 +25,7 @@ pub struct Arguments {
 #[derive(Subcommand)]
 enum Question {
     SlotFloor(slot_floor::Arguments),
+    Custody(custody::Arguments),
 }
 
 /// How an answer is handed over.
@@ -39,6 +43,7 @@ struct Output {
 pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     match &arguments.question {
         Question::SlotFloor(arguments) => slot_floor::main(arguments),
+        Question::Custody(arguments) => custody::main(arguments),
     }
 }
 

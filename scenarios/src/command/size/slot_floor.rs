@@ -2,13 +2,14 @@
 //!
 //! Promise: the seed's bounds, unless others are asked for; one node is flooded as `origin-flood` floods it, without faults.
 
-use super::Output;
+use super::{Output, ramp, trouble::Trouble};
 use crate::command::CallError;
 use crate::command::run::{joined, print_failures, program};
 use crate::exit::Exit;
-use crate::print::block::{Failure, FailureKind};
+use crate::print::block::Failure;
 use crate::simulate::{self, Manner};
 use crate::target;
+use groundhog_engine::streams::key::Class;
 use groundhog_engine::streams::slots::{DEFAULT_SUCCESSORS, SlotBounds};
 use groundhog_reports::{CurvePoints, Sizing, count};
 use groundhog_sim::outcome::{FloodFigures, Outcome};
@@ -57,8 +58,8 @@ struct Point {
     most_streams: u64,
     honest_refused_below_floor: u64,
     honest_refused_above_floor: u64,
-    /// The first law that was broken, and what it saw.
-    broken: Option<(&'static str, String)>,
+    agrees: bool,
+    trouble: Option<Trouble>,
 }
 
 #[derive(Serialize)]
@@ -77,9 +78,11 @@ struct Answer<'a> {
 pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let bounds = bounds(arguments);
     let mut points = Vec::new();
-    let bar = ProgressBar::new((arguments.slots.len() * arguments.rotations.len()) as u64);
-    for rotations in &arguments.rotations {
-        for slots in &arguments.slots {
+    let (rotated, ramped) =
+        (ramp::curves("--rotations", &arguments.rotations)?, ramp::rising(&arguments.slots));
+    let bar = ProgressBar::new((ramped.len() * rotated.len()) as u64);
+    for rotations in &rotated {
+        for slots in &ramped {
             points.push(point(arguments.seed, &bounds, *slots, *rotations)?);
             bar.inc(1);
         }
@@ -97,7 +100,8 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
         points: &points,
     };
     let (table, head) = (text(&bounds, &sentence, &points), HEAD.to_vec());
-    let (curves, rows) = (curves(arguments, &points), points.iter().map(Point::cells).collect());
+    let (curves, rows) =
+        (curves(&rotated, &points), points.iter().map(|point| point.cells().to_vec()).collect());
     let repeat = repeat(arguments);
     arguments.output.hand_over(
         &table,
@@ -126,12 +130,15 @@ fn bounds(arguments: &Arguments) -> SlotBounds {
     }
 }
 
+/// Slots that are charged to a flooder in the end: honest connections keep theirs, and a rotation gets the cleanest of the
+/// rest.
+fn charged(bounds: &SlotBounds, slots: u64, rotations: u64) -> u64 {
+    (slots * (rotations + 1)).min(u64::from(bounds.slots).saturating_sub(HONEST))
+}
+
 /// Streams that a flooder takes who sends more than enough: the floors of all slots that it ever had, and the pool.
 fn formula(bounds: &SlotBounds, slots: u64, rotations: u64) -> u64 {
-    // Honest connections keep theirs, and a rotation gets the cleanest of the rest.
-    let free = u64::from(bounds.slots).saturating_sub(HONEST);
-    let charged = (slots * (rotations + 1)).min(free);
-    charged * u64::from(bounds.floor) + u64::from(bounds.pool)
+    charged(bounds, slots, rotations) * u64::from(bounds.floor) + u64::from(bounds.pool)
 }
 
 fn point(seed: u64, bounds: &SlotBounds, slots: u64, rotations: u64) -> Result<Point, CallError> {
@@ -182,32 +189,30 @@ fn point(seed: u64, bounds: &SlotBounds, slots: u64, rotations: u64) -> Result<P
 impl Point {
     fn of(slots: u64, rotations: u64, formula: u64, outcome: &Outcome) -> Self {
         let sum = |of: fn(&FloodFigures) -> u64| outcome.floods.iter().map(of).sum();
+        let taken: u64 = sum(|flood| flood.taken);
+        let agrees = taken == formula;
+        let differs =
+            format!("the flooder took {} streams, and {} by the formula", count(taken), count(formula));
         Self {
             slots,
             rotations,
-            streams_taken: sum(|flood| flood.taken),
+            streams_taken: taken,
             streams_taken_by_the_formula: formula,
             most_streams: sum(|flood| flood.most_streams),
             honest_refused_below_floor: sum(|flood| flood.honest_refused_below_floor),
             honest_refused_above_floor: sum(|flood| flood.honest_refused_above_floor),
-            broken: outcome.violations.first().map(|broken| (broken.law, broken.saw.clone())),
+            agrees,
+            trouble: Trouble::of(outcome, "slot-floor", (!agrees).then_some(differs)),
         }
     }
 
     fn failure(&self, repeat: &str) -> Option<Failure> {
-        let (law, saw) = self.broken.as_ref()?;
         let Self { slots, rotations, .. } = self;
-        Some(Failure {
-            kind: FailureKind::Broken,
-            what: (*law).to_owned(),
-            saw: format!("{slots} slots, {rotations} rotations: {saw}"),
-            shrunk: None,
-            see: None,
-            repeat: Some(repeat.to_owned()),
-        })
+        let load = format!("{slots} slots, {rotations} rotations");
+        self.trouble.as_ref().map(|trouble| trouble.failure(&load, repeat))
     }
 
-    fn cells(&self) -> Vec<String> {
+    fn cells(&self) -> [String; 8] {
         let figures = [
             self.slots,
             self.rotations,
@@ -217,11 +222,13 @@ impl Point {
             self.honest_refused_below_floor,
             self.honest_refused_above_floor,
         ];
-        figures.map(count).to_vec()
+        let [slots, rotations, taken, formula, most, below, above] = figures.map(count);
+        let agrees = if self.agrees { "yes" } else { "NO" }.to_owned();
+        [slots, rotations, taken, formula, most, below, above, agrees]
     }
 }
 
-const HEAD: [&str; 7] = [
+const HEAD: [&str; 8] = [
     "slots",
     "rotations",
     "streams taken",
@@ -229,24 +236,28 @@ const HEAD: [&str; 7] = [
     "most in the table",
     "honest refused below",
     "above",
+    "agrees",
 ];
 
 fn sentence(bounds: &SlotBounds, points: &[Point]) -> String {
     let most = points.iter().max_by_key(|point| (point.streams_taken, point.slots));
-    let below: u64 = points.iter().map(|point| point.honest_refused_below_floor).sum();
+    let sum = |of: fn(&Point) -> u64| points.iter().map(of).sum::<u64>();
+    let (below, above) =
+        (sum(|point| point.honest_refused_below_floor), sum(|point| point.honest_refused_above_floor));
     let Some(most) = most else { return "Nothing was asked.".to_owned() };
-    let refused = match below {
-        0 => "no honest edge was refused below it".to_owned(),
-        below => format!("{} honest streams were refused below it", count(below)),
+    let holds = match below {
+        0 => "held".to_owned(),
+        below => format!("did not hold: {} honest streams were refused below it", count(below)),
     };
     format!(
-        "A floor of {floor} streams holds {floor} new streams an edge in each 603 s whoever floods: \
-         the most that a flooder took, with {slots} of {all} slots and {rotations} rotations, was {taken} streams \
-         (by the formula {formula}) of the {bound} that the table holds, and {refused}.",
+        "A floor of {floor} streams {holds} for every edge, whoever flooded, and {above} honest streams were refused above \
+         it: a flooder that had {had} of {all} slots in all, {slots} at a time, took {taken} streams at most, {formula} by \
+         the formula, of the {bound} that the table holds.",
         floor = bounds.floor,
-        slots = count(most.slots),
+        above = count(above),
+        had = count(charged(bounds, most.slots, most.rotations)),
         all = bounds.slots,
-        rotations = count(most.rotations),
+        slots = count(most.slots),
         taken = count(most.streams_taken),
         formula = count(most.streams_taken_by_the_formula),
         bound = count(bounds.most_streams()),
@@ -256,30 +267,33 @@ fn sentence(bounds: &SlotBounds, points: &[Point]) -> String {
 /// For a person, at 80 columns.
 fn text(bounds: &SlotBounds, sentence: &str, points: &[Point]) -> String {
     let mut text = crate::print::text::wrapped(sentence, 80, 0);
-    if !text.ends_with('\n') {
-        text.push('\n');
-    }
-    let _ = writeln!(
-        text,
-        "\n  {:>5}{:>11}{:>10}{:>10}{:>22}{:>9}{:>8}",
-        "slots", "rotations", "taken", "formula", "most in the table", "honest", "refused"
-    );
-    let bound = format!("of {}", count(bounds.most_streams()));
-    let _ =
-        writeln!(text, "  {:>5}{:>11}{:>10}{:>10}{bound:>22}{:>9}{:>8}", "", "", "", "", "below", "above");
-    for point in points {
-        let [slots, rotations, taken, formula, most, below, above] =
-            <[String; 7]>::try_from(point.cells()).expect("as many cells as there are columns");
+    let line = |text: &mut String, cells: [&str; 8]| {
+        let [slots, rotations, taken, formula, most, below, above, agrees] = cells;
         let _ = writeln!(
             text,
-            "  {slots:>5}{rotations:>11}{taken:>10}{formula:>10}{most:>22}{below:>9}{above:>8}"
+            "  {slots:>5}{rotations:>11}{taken:>10}{formula:>10}{most:>18}{below:>9}{above:>8}{agrees:>7}"
         );
+    };
+    let bound = format!("of {}", count(bounds.most_streams()));
+    text.push_str("\n\n");
+    line(
+        &mut text,
+        ["slots", "rotations", "taken", "formula", "most in the table", "honest", "refused", "agrees"],
+    );
+    line(&mut text, ["", "", "", "", &bound, "below", "above", ""]);
+    for point in points {
+        line(&mut text, point.cells().each_ref().map(String::as_str));
     }
-    text.push_str("\n  formula: floors of all slots that it had, and the pool\n");
+    let classes = Class::ALL.len();
+    let _ = writeln!(
+        text,
+        "\n  formula: the floors of all slots that the flooder had, and the pool\n  \
+         honest: {HONEST} edges, each with a stream in up to {classes} classes, while the flood goes on"
+    );
     text
 }
 
-fn curves(arguments: &Arguments, points: &[Point]) -> Vec<(String, CurvePoints)> {
+fn curves(rotated: &[u64], points: &[Point]) -> Vec<(String, CurvePoints)> {
     let curve = |rotations: &u64| {
         let points = points.iter().filter(|point| point.rotations == *rotations);
         let points = points
@@ -287,14 +301,18 @@ fn curves(arguments: &Arguments, points: &[Point]) -> Vec<(String, CurvePoints)>
             .collect();
         (format!("{rotations} rotations"), points)
     };
-    arguments.rotations.iter().map(curve).collect()
+    rotated.iter().map(curve).collect()
 }
 
 fn repeat(arguments: &Arguments) -> String {
-    let list = |numbers: &[u64]| numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",");
     let words = [program(), "size".to_owned(), "slot-floor".to_owned()];
     let mut command = format!("{} --seed {}", joined(&words), arguments.seed);
-    let _ = write!(command, " --slots {} --rotations {}", list(&arguments.slots), list(&arguments.rotations));
+    let _ = write!(
+        command,
+        " --slots {} --rotations {}",
+        ramp::list(&arguments.slots),
+        ramp::list(&arguments.rotations)
+    );
     if let Some(floor) = arguments.floor {
         let _ = write!(command, " --floor {floor}");
     }
