@@ -35,6 +35,7 @@ catalogue! {
     "link-generations" "reference-misses" "chunked-transfers"
     "custody-stall" "custody-churn" "mail-flood"
     "ring-churn" "week-of-churn"
+    "custody-stall-reset"
 }
 
 /// A plan that comes with the command.
@@ -49,8 +50,20 @@ pub struct WrittenPlan {
 }
 
 /// Every plan that has a name. None of them is among `all`.
-pub const PLANS: &[WrittenPlan] = &[WrittenPlan {
-    name: "group-commit",
-    about: "A plan and no scenario: one group commit of 8 admissions, from open to released, for `groundhog sweep`.",
-    text: include_str!("../plans/group-commit.json"),
-}];
+pub const PLANS: &[WrittenPlan] = &[
+    WrittenPlan {
+        name: "group-commit",
+        about: "A plan and no scenario: one group commit of 8 admissions, from open to released, for `groundhog sweep`.",
+        text: include_str!("../plans/group-commit.json"),
+    },
+    WrittenPlan {
+        name: "retirement-batch",
+        about: "A plan and no scenario: three spent streams are retired in the batch of a new one, and begin again, for `groundhog sweep`.",
+        text: include_str!("../plans/retirement-batch.json"),
+    },
+    WrittenPlan {
+        name: "custody-take",
+        about: "A plan and no scenario: mail is drained and admitted, one is taken and two are not, for `groundhog sweep`.",
+        text: include_str!("../plans/custody-take.json"),
+    },
+];

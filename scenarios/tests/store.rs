@@ -162,7 +162,8 @@ fn a_list_names_each_stream_in_eighty_columns_and_as_data() {
     let receiver = records.iter().find(|record| record["table"] == "receiver").expect("one is there");
     assert_eq!((receiver["high"].as_u64(), receiver["network_id"].as_u64()), (Some(41), Some(7)));
     assert_eq!(receiver["origin"], store.peer.account().to_string());
-    assert!(receiver["bytes"].as_u64() > Some(100) && receiver["custody"] == 0 && receiver["marked"] == true);
+    assert!(receiver["bytes"].as_u64() > Some(100) && receiver["marked"] == true, "{receiver}");
+    assert_eq!(receiver["custody"], 1, "it came out of the inbox, and its mail was not taken");
 }
 
 #[test]
@@ -243,6 +244,39 @@ fn a_store_that_a_node_holds_is_left_alone() {
     }
     assert!(store.directory().join(&record).exists());
     store.close(streams);
+}
+
+#[test]
+fn a_directory_that_is_no_store_is_not_called_healthy() {
+    let store = Store::written();
+    for what in ["list", "check"] {
+        let refused = call(what, store.data.path(), &[]);
+        assert_eq!(refused.status.code(), Some(2), "{what}");
+        let next = format!("holds no store; name {}", store.directory().display());
+        assert!(err(&refused).contains(&next), "{}", err(&refused));
+    }
+    assert!(!store.data.path().join(".lock").exists(), "nothing is created");
+    let empty = tempfile::tempdir().expect("a directory");
+    let refused = call("check", empty.path(), &[]);
+    assert!(refused.status.code() == Some(2) && err(&refused).contains("`transaction-replay`"));
+}
+
+#[test]
+fn what_lies_in_a_records_place_or_under_another_name_is_told() {
+    let store = Store::written();
+    let (receiver, upper) = (store.record("receiver"), store.record("sender").to_uppercase());
+    let at = |name: &str| store.directory().join(name);
+    std::fs::rename(at(&upper.to_lowercase()), at(&upper)).expect("renamed");
+    std::fs::remove_file(at(&receiver)).expect("removed");
+    std::fs::create_dir(at(&receiver)).expect("a directory");
+    let output = store.call("check", &[]);
+    let text = out(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("BAD       unreadable: a directory in the place of a file"), "{text}");
+    assert!(text.contains("BAD       missing"), "{text}");
+    assert!(text.contains(&format!("1 with names that no record has, \"{upper}\"")), "{text}");
+    assert_eq!(store.json("check")["foreign"], serde_json::json!([upper]));
+    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
 }
 
 #[test]

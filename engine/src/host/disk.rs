@@ -166,9 +166,27 @@ pub enum DiskErrorKind {
     BadHandle,
 }
 
+impl fmt::Display for DiskErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            DiskErrorKind::NotFound => "it is not there",
+            DiskErrorKind::AlreadyExists => "the name is taken",
+            DiskErrorKind::NoSpace => "no space is left",
+            DiskErrorKind::Io => "the device failed",
+            DiskErrorKind::ReadOnly => "the file system is read-only",
+            DiskErrorKind::PermissionDenied => "it is not allowed",
+            DiskErrorKind::WrongKind => {
+                "a directory in the place of a file, or the other way round, or one that is not empty"
+            }
+            DiskErrorKind::Locked => "another process holds the directory",
+            DiskErrorKind::BadHandle => "the file is not open",
+        })
+    }
+}
+
 /// A failed disk operation: which, where, why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("cannot {operation} {path}: {kind:?}")]
+#[error("cannot {operation} {path}: {kind}")]
 pub struct DiskError {
     /// Why it failed.
     pub kind: DiskErrorKind,

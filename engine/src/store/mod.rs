@@ -118,7 +118,7 @@ pub enum BadReason {
     #[error("undecodable: {0}")]
     Undecodable(frame::FrameError),
     /// It could not be read: any error but the absence of the entry.
-    #[error("unreadable: {0:?}")]
+    #[error("unreadable: {0}")]
     Unreadable(DiskErrorKind),
     /// It is whole, and is the record of another name.
     #[error("misfiled: a whole record of another key")]

@@ -60,7 +60,7 @@ impl AtMostOnce {
             clears: Vec::new(),
             again: FxHashMap::default(),
             cleared: 0,
-            custody: CustodyBook::default(),
+            custody: CustodyBook::of_run(setting),
         }
     }
 }

@@ -3,20 +3,38 @@
 //! Promise: it is kept from observed events alone and shares no code with the engine's. What nobody was told is neither
 //! known to be in custody nor known not to be.
 
+use super::Setting;
 use super::lifespan::spent;
 use super::names::DigestKey;
 use super::per_node::PerNode;
+use super::store_acts::{StoreActs, Touch};
 use crate::ledger::event::{Answer, Event, MailStep, Transaction};
 use crate::units::{Life, NodeId};
+use groundhog_engine::streams::key::StreamKey;
 use groundhog_engine::units::WallMs;
 use rustc_hash::FxHashMap;
 
 /// The bound of custody (000, Receiver streams by connection slot).
 pub const CUSTODY_MAX: usize = 64;
 
+/// Whether the record that a delivery is in custody with is still what it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Memory {
+    /// Nobody has touched it.
+    Kept,
+    /// It was removed under a node that ran, and has it in memory until it dies.
+    Unsure,
+    /// It was removed while the node was stopped.
+    Gone,
+}
+
 /// What is known of one delivery.
 #[derive(Clone, Copy, Debug)]
 pub struct Delivery {
+    /// Its stream.
+    pub stream: StreamKey,
+    /// Whether what its node knew of it is still known.
+    pub memory: Memory,
     /// The last instant at which it can be delivered.
     pub spent: WallMs,
     /// The clock at its last arrival out of the inbox.
@@ -43,7 +61,7 @@ impl Delivery {
     /// Whether it is certain to be in custody at this clock.
     #[must_use]
     pub fn is_held(&self, now: WallMs) -> bool {
-        self.dispatched && !self.taking && now <= self.spent
+        self.dispatched && !self.taking && now <= self.spent && self.memory == Memory::Kept
     }
 
     /// Whether it may be in custody in this life at this clock, also by an arrival that is not answered yet.
@@ -56,18 +74,26 @@ impl Delivery {
     #[must_use]
     pub fn may_be_held(&self, life: Life, now: WallMs) -> bool {
         let landed = self.failed_in.is_some_and(|failed_in| failed_in < life);
-        (self.dispatched || self.unanswered || landed) && !self.taken && now <= self.spent
+        let may = self.dispatched || self.unanswered || landed;
+        may && !self.taken && now <= self.spent && self.memory != Memory::Gone
     }
 }
 
 /// See the module.
 #[derive(Debug, Default)]
 pub struct CustodyBook {
+    acts: StoreActs,
     nodes: PerNode<FxHashMap<DigestKey, Delivery>>,
 }
 
 impl CustodyBook {
-    /// Reads one event: arrivals, answers, mail.
+    /// For one run. What an act of its plan removes from a store is in custody no more.
+    #[must_use]
+    pub fn of_run(setting: &Setting) -> Self {
+        Self { acts: StoreActs::of(setting), nodes: PerNode::default() }
+    }
+
+    /// Reads one event: arrivals, answers, mail, acts on stores.
     pub fn event(&mut self, event: &Event<'_>) {
         match event {
             Event::Arrived { node, wall, transaction, passage, .. } => {
@@ -84,6 +110,11 @@ impl CustodyBook {
                     _ => {}
                 }
             }
+            Event::FaultBegan { fault } => {
+                if let Some(touch) = self.acts.get(*fault) {
+                    forget(touch, self.nodes.at(touch.node));
+                }
+            }
             _ => {}
         }
     }
@@ -92,6 +123,8 @@ impl CustodyBook {
         let deliveries = self.nodes.at(node);
         let key = DigestKey::of(&transaction.digest);
         let new = || Delivery {
+            stream: transaction.stream,
+            memory: Memory::Kept,
             spent: spent(transaction),
             wall,
             first_wall: wall,
@@ -119,6 +152,9 @@ impl CustodyBook {
         match answer {
             Answer::Verdict(verdict) if verdict.dispatches() => {
                 (delivery.dispatched, delivery.unanswered, delivery.failed_in) = (true, false, None);
+                if delivery.memory != Memory::Kept {
+                    (delivery.memory, delivery.taking, delivery.taken) = (Memory::Kept, false, false);
+                }
             }
             Answer::Verdict(_) | Answer::Refused(_) => delivery.unanswered = false,
             Answer::FailedBatch => {
@@ -148,5 +184,18 @@ impl CustodyBook {
     /// Everything that came out of a node's inbox, in no order that means anything.
     pub fn of_node(&mut self, node: NodeId) -> impl Iterator<Item = &Delivery> {
         self.nodes.at(node).values()
+    }
+}
+
+/// What an act on a store does to what is known of its deliveries.
+fn forget(touch: &Touch, deliveries: &mut FxHashMap<DigestKey, Delivery>) {
+    let of_it = deliveries.values_mut().filter(|of| touch.forgets_receiver(touch.node, &of.stream));
+    for delivery in of_it {
+        if touch.while_it_runs {
+            delivery.memory = Memory::Unsure;
+            continue;
+        }
+        delivery.memory = Memory::Gone;
+        (delivery.pending, delivery.unanswered, delivery.failed_in) = (false, false, None);
     }
 }

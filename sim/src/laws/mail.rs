@@ -3,7 +3,7 @@
 //! Out of an inbox comes what was admitted and not taken as a redelivery, whatever its window says: any other refusal loses
 //! mail that was in custody. Where a take was begun and nobody was told its end, the mail may be gone with it.
 
-use super::custody_book::CustodyBook;
+use super::custody_book::{CustodyBook, Memory};
 use super::names::{DigestKey, Names};
 use super::{Law, Setting, View};
 use crate::ledger::event::{Answer, Event, MailGone, MailStep, Transaction};
@@ -49,7 +49,7 @@ impl Mail {
     pub fn new(setting: &Setting) -> Self {
         Self {
             names: setting.names.clone(),
-            custody: CustodyBook::default(),
+            custody: CustodyBook::of_run(setting),
             held: IndexMap::default(),
             others: u8::try_from(setting.plan.nodes.len().saturating_sub(1)).unwrap_or(u8::MAX),
         }
@@ -67,7 +67,7 @@ impl Mail {
                 delivery.is_held(delivery.wall).then_some("as stale, and it was in custody")
             }
             Answer::Verdict(VerdictKind::First | VerdictKind::Advance | VerdictKind::Late) => {
-                delivery.taken.then_some("as new, and it was taken")
+                (delivery.taken && delivery.memory == Memory::Kept).then_some("as new, and it was taken")
             }
             _ => None,
         }
@@ -117,7 +117,7 @@ impl Mail {
 }
 
 impl Law for Mail {
-    law_identity!(Outcome reads Arrived, Answered, Unverified, Mail);
+    law_identity!(Outcome reads FaultBegan, Arrived, Answered, Unverified, Mail);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, broken: &mut Vec<Violation>) {
         let (node, transaction, saw) = match event {

@@ -35,14 +35,14 @@ impl StallEnds {
         let lifetime_ms = setting.plan.engines.transaction_lifetime_ms;
         Self {
             names: setting.names.clone(),
-            custody: CustodyBook::default(),
+            custody: CustodyBook::of_run(setting),
             longest_ms: lifetime_ms + RELAY_INBOX_MAX_MS + 4 * CLOCK_TOLERANCE_MS,
         }
     }
 }
 
 impl Law for StallEnds {
-    law_identity!(Outcome reads Arrived, Answered, Mail);
+    law_identity!(Outcome reads FaultBegan, Arrived, Answered, Mail);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, broken: &mut Vec<Violation>) {
         let saw = match event {

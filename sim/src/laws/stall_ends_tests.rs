@@ -60,3 +60,41 @@ fn a_stall_ends_with_the_first_of_them_that_is_spent() {
     assert_eq!((after(64, false, last, full), after(64, false, last, first)), (0, 1));
     assert_eq!((after(64, false, last + 1, full), after(64, false, last + 1, first)), (1, 0));
 }
+
+#[test]
+fn a_store_that_is_removed_ends_a_stall_at_once() {
+    use crate::plan::{Fault, FaultKind, RecordOf, StoreAct, When};
+    use crate::units::FaultId;
+    use groundhog_engine::streams::key::{Class, Table};
+    let of = |origin| RecordOf {
+        origin: NodeId(origin),
+        destination: NodeId(3),
+        class: Class::Application,
+        table: Table::Receiver,
+    };
+    let (full, first) = (Answer::Refused(CUSTODY_FULL), Answer::Verdict(VerdictKind::First));
+    let cases = [
+        (StoreAct::RemoveStore, 1, (1, 0)),
+        (StoreAct::Clear { of: of(1) }, 1, (1, 0)),
+        (StoreAct::Clear { of: of(2) }, 1, (0, 1)),
+        (StoreAct::RemoveRecord { of: of(1) }, 1, (0, 1)),
+        // In memory it may be full still.
+        (StoreAct::RemoveStore, 0, (0, 0)),
+    ];
+    for (act, stopped_us, expected) in cases {
+        let broken = |answer| {
+            let mut plan = Ledger::plan();
+            let (kind, id) = (FaultKind::Store { node: NodeId(3), act, stopped_us }, FaultId(7));
+            plan.faults.push(Fault { id, at: When::Time { us: 0 }, until_us: None, kind });
+            let mut ledger = Ledger::over(StallEnds::new(&Ledger::setting_of(plan)));
+            for sequence in 1..=64 {
+                let advance = Answer::Verdict(VerdictKind::Advance);
+                deliver(&mut ledger, 0, &mail(sequence, 2_000), advance);
+            }
+            ledger.event(&Event::FaultBegan { fault: id });
+            deliver(&mut ledger, 0, &mail(200, 2_000), answer);
+            ledger.finish().len()
+        };
+        assert_eq!((broken(full), broken(first)), expected, "{act:?} {stopped_us}");
+    }
+}

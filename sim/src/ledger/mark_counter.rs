@@ -11,6 +11,7 @@ use super::fates::Fates;
 use super::link_marks::LinkMarks;
 use super::marks::{DELEGATION_EXPIRED, MARKS, Mark, death_mark};
 use super::slot_marks::SlotMarks;
+use super::store_marks::StoreMarks;
 use crate::laws::{RecordImage, View};
 use crate::plan::{ClockFault, Death, FaultKind, LinkFault, Plan};
 use crate::units::{FaultId, Life, NodeId, SimTime};
@@ -71,6 +72,7 @@ pub struct Marks {
     /// Last exposed sequence of each stream, and the life that exposed it.
     exposed: IndexMap<StreamKey, (u64, Life), FxBuildHasher>,
     slots: SlotMarks,
+    stores: StoreMarks,
 }
 
 impl Marks {
@@ -107,6 +109,7 @@ impl Marks {
             exposed: IndexMap::default(),
             links: LinkMarks::new(plan),
             slots: SlotMarks::new(plan),
+            stores: StoreMarks::new(plan),
         }
     }
 
@@ -137,8 +140,9 @@ impl Marks {
         fates: &Fates,
         reordered: bool,
     ) {
-        let Self { links, counts, .. } = self;
+        let Self { links, stores, counts, .. } = self;
         links.event(event, &mut |mark| counts[mark as usize] += 1);
+        stores.event(event, fates, &mut |mark| counts[mark as usize] += 1);
         if let Some(mark) = self.slots.event(event) {
             self.count_if(true, mark);
         }

@@ -34,6 +34,12 @@ const QUOTA: &[&str] = &["quota-burst"];
 const FULL: &[&str] = &["sender-table-full"];
 const STALL: &[&str] = &["custody-stall"];
 const CHURN: &[&str] = &["custody-churn"];
+const BAD: &[&str] = &["bad-records"];
+const CLEAR: &[&str] = &["operator-clear"];
+const CUTOVER: &[&str] = &["hard-cutover"];
+const REMOVED: &[&str] = &["bad-records", "operator-clear", "hard-cutover"];
+const RETIRING: &[&str] = &["retirement"];
+const RESET: &[&str] = &["custody-stall-reset"];
 const MAIL_FLOOD: &[&str] = &["mail-flood"];
 const RING: &[&str] = &["ring-churn"];
 
@@ -211,6 +217,46 @@ marks! {
         "A message was lost since no member nearer to its destination was known.";
     HopBudgetSpent = "ring/hop-budget", RING, 100,
         "A message was lost since it had taken as many hops as it may.";
+    RecordRemoved = "store/record-removed", BAD, 1,
+        "An open told a record missing after one had been removed.";
+    MissingRefused = "store/missing-refused", BAD, 1,
+        "A call of a stream was refused because its record was missing.";
+    MarkerRemoved = "store/marker-removed", BAD, 1,
+        "An open marked a record after a marker had been removed.";
+    RecordRenamed = "store/record-renamed", BAD, 1,
+        "An open told a record misfiled after one had taken another's name.";
+    RecordInUpperCase = "store/record-in-upper-case", BAD, 1,
+        "An open told a record missing after one had taken its name in upper case.";
+    RecordsSwapped = "store/records-swapped", BAD, 1,
+        "An open told a record misfiled after two had changed places.";
+    RecordTruncated = "store/record-truncated", BAD, 1,
+        "An open told a record undecodable after one had been cut short.";
+    BitFlipped = "store/record-bit-flipped", BAD, 1,
+        "An open told a record undecodable after a bit of one had been flipped.";
+    RecordUnreadable = "store/record-unreadable", BAD, 1,
+        "An open told a record unreadable after a sector of one had gone bad.";
+    ScanFailed = "store/scan-failed", BAD, 1,
+        "An open failed as a whole because the disk did.";
+    BudgetLowered = "store/budget-lowered", BAD, 1,
+        "An open failed because the store held more than its lowered budget.";
+    StoreRemoved = "store/store-removed", REMOVED, 1,
+        "An open found nothing after the store had been removed.";
+    AdmittedAgain = "store/admitted-again-after-clear", CLEAR, 1,
+        "A message was admitted that its node had dispatched before its receiver's record was cleared or went with its store.";
+    SenderBeganAgain = "store/sender-began-again-after-clear", CLEAR, 1,
+        "A sender signed sequence 0 again after its record had been cleared or had gone with its store.";
+    RecordWithoutCharge = "store/record-without-charge", CUTOVER, 1,
+        "An open told a record without a charge.";
+    SharedSnapshot = "store/shared-snapshot", CUTOVER, 1,
+        "An open told a snapshot of all streams.";
+    RetirementCut = "retirement/cut-by-a-death", RETIRING, 1,
+        "A life ended while a batch that retires streams was not durable.";
+    RetirementUndone = "retirement/undone-with-its-batch", RETIRING, 0,
+        "A batch that retires streams failed.";
+    RetiredBeganAgain = "retirement/began-again", RETIRING, 1,
+        "A stream that had been retired admitted again.";
+    CustodyReset = "custody/stall-ended-by-reset", RESET, 1,
+        "Mail was admitted after the store had been removed while custody was full.";
 }
 
 /// The text of a mark by its id.

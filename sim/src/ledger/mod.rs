@@ -25,6 +25,7 @@ pub mod onlooker;
 #[cfg(test)]
 pub(crate) mod samples;
 mod slot_marks;
+mod store_marks;
 pub mod subjects;
 #[cfg(test)]
 mod tests;

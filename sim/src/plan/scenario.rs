@@ -535,6 +535,8 @@ sections! {
         lost_per_mille = 0, PER_MILLE;
         /// Times in which 64 deliveries fill custody, are lost at every carrier, and more mail comes.
         stalls = 0, COUNT;
+        /// Times in which 64 deliveries fill custody, and an operator removes the hub's store.
+        resets = 0, COUNT;
         /// Times in which an adversary mails a hub under fresh accounts.
         floods = 0, COUNT;
         /// Mails of each flood.

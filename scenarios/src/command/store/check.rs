@@ -5,7 +5,7 @@ use super::{list, words};
 use crate::command::run::{joined, print_failures, program};
 use crate::exit::Exit;
 use crate::print::block::{Failure, FailureKind};
-use crate::print::text;
+use crate::print::text::{self, width, wrapped};
 use clap::Args;
 use groundhog_engine::streams::inspect::Inspected;
 use groundhog_reports::count;
@@ -23,7 +23,8 @@ pub struct Arguments {
 
 /// Says what an open would say.
 pub fn main(arguments: &Arguments) -> Result<Exit, StoreCallError> {
-    let inspection = StoreDirectory::at(&arguments.directory)?.inspect()?;
+    let directory = StoreDirectory::at(&arguments.directory)?;
+    let (inspection, foreign) = (directory.inspect()?, directory.foreign());
     let bad: Vec<&Inspected> = inspection.records.iter().filter(|record| record.finding.is_err()).collect();
     let unmarked = inspection.records.iter().filter(|record| !record.is_marked).count();
     if arguments.json {
@@ -33,6 +34,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, StoreCallError> {
             "bad": bad.iter().map(|record| words::data(record)).collect::<Vec<_>>(),
             "unmarked": unmarked,
             "temporaries": inspection.temporaries,
+            "foreign": foreign,
         });
         text::out(&format!("{report:#}\n"));
         return Ok(if bad.is_empty() { Exit::Held } else { Exit::Broken });
@@ -43,12 +45,18 @@ pub fn main(arguments: &Arguments) -> Result<Exit, StoreCallError> {
         out.push('\n');
     }
     out.push_str(&list::summary(&inspection));
+    let other_names = match foreign.first() {
+        Some(name) => format!("with names that no record has, {name:?} first: no open reads them"),
+        None => String::new(),
+    };
     for (number, what) in [
         (unmarked, "without a presence marker, which the next open makes"),
         (inspection.temporaries, "left over from a write that was cut short, which the next open removes"),
+        (foreign.len(), &other_names),
     ] {
         if number > 0 {
-            out.push_str(&format!("{} {what}\n", count(number as u64)));
+            let line = format!("{} {what}", count(number as u64));
+            out.push_str(&format!("{}\n", wrapped(&line, usize::from(width()), 2)));
         }
     }
     text::out(&out);

@@ -6,6 +6,7 @@ use groundhog_engine::host::native::{NativeError, NativeMachine};
 use groundhog_engine::host::observe::RecordName;
 use groundhog_engine::store::OpenError;
 use groundhog_engine::store::look::{Cleared, clear};
+use groundhog_engine::store::name::FileName;
 use groundhog_engine::streams::inspect::{Inspection, inspect};
 use std::path::{Path, PathBuf};
 use tokio::runtime::Runtime;
@@ -16,6 +17,14 @@ pub enum StoreCallError {
     /// There is no such directory.
     #[error("{} is no directory; name the directory `transaction-replay` of a node's data", .0.display())]
     NoDirectory(PathBuf),
+    /// It is a directory, and no store.
+    #[error("{} holds no store; {next}", path.display())]
+    NoStore {
+        /// The directory.
+        path: PathBuf,
+        /// What to do next.
+        next: String,
+    },
     /// A node works on it.
     #[error("{} is held by a node that runs; stop it first", .0.display())]
     Held(PathBuf),
@@ -41,6 +50,21 @@ pub enum StoreCallError {
     NotConfirmed,
 }
 
+/// A node's store of streams, in the directory of its data.
+const STORE: &str = "transaction-replay";
+
+/// Whoever opens a store leaves this in it.
+const LOCK: &str = ".lock";
+
+/// What lies in a directory, as far as it can be listed: what cannot be is told by the look that follows.
+fn names(path: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort_unstable();
+    names
+}
+
 /// A store's directory.
 pub struct StoreDirectory {
     path: PathBuf,
@@ -54,6 +78,15 @@ impl StoreDirectory {
         if !path.is_dir() {
             return Err(StoreCallError::NoDirectory(path.to_owned()));
         }
+        if !names(path).iter().any(|name| name == LOCK || FileName::parse(name) != FileName::Foreign) {
+            let inside = path.join(STORE);
+            let next = if inside.is_dir() {
+                format!("name {}", inside.display())
+            } else {
+                format!("name the directory `{STORE}` of a node's data")
+            };
+            return Err(StoreCallError::NoStore { path: path.to_owned(), next });
+        }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(StoreCallError::Runtime)?;
         let host = {
@@ -66,6 +99,13 @@ impl StoreDirectory {
     /// Everything in it.
     pub fn inspect(&self) -> Result<Inspection, StoreCallError> {
         self.run(inspect(&self.host, &DiskPath::root()))
+    }
+
+    /// Names in it that are none of the store's, in their order.
+    pub fn foreign(&self) -> Vec<String> {
+        let mut foreign = names(&self.path);
+        foreign.retain(|name| name != LOCK && FileName::parse(name) == FileName::Foreign);
+        foreign
     }
 
     /// Removes one record and its marker.

@@ -3,7 +3,7 @@
 use super::directory::{StoreCallError, StoreDirectory};
 use super::words;
 use crate::exit::Exit;
-use crate::print::text;
+use crate::print::text::{self, width, wrapped};
 use clap::Args;
 use groundhog_engine::streams::inspect::{Inspected, Inspection};
 use groundhog_engine::streams::key::Table;
@@ -47,11 +47,12 @@ pub fn summary(inspection: &Inspection) -> String {
     };
     let bad = records.iter().filter(|record| record.finding.is_err()).count() as u64;
     let bytes: u64 = records.iter().filter_map(|record| record.file_bytes).sum();
-    format!(
-        "{} sender and {} receiver streams, {} that do not restore, {} bytes\n",
+    let all = format!(
+        "{} sender and {} receiver streams, {} that do not restore, {} bytes",
         of(Table::Sender),
         of(Table::Receiver),
         count(bad),
         count(bytes)
-    )
+    );
+    format!("{}\n", wrapped(&all, usize::from(width()), 0))
 }

@@ -21,10 +21,10 @@ pub const fn table(table: Table) -> &'static str {
 pub fn entry(inspected: &Inspected) -> String {
     let mut text = match (&inspected.finding, &inspected.spells) {
         (Ok(stored), _) => {
-            let of = format!("{:<8}  {:<11}", table(stored.table()), stored.key().class);
+            let of = format!("{:<8}  {:<11}", table(stored.table()), stored.key().class.id());
             format!("{of}  {}\n", holds(stored))
         }
-        (Err(why), _) => format!("{}\n", wrapped(&format!("BAD       {why}"), usize::from(width()), 10)),
+        (Err(why), _) => format!("{:<10}{}\n", "BAD", wrapped(&why.to_string(), usize::from(width()), 10)),
     };
     match inspected.spells {
         Some((of_table, stream)) => {

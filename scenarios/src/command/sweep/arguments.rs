@@ -11,7 +11,8 @@ use std::path::PathBuf;
 
 #[derive(Args)]
 pub struct Arguments {
-    /// A scenario of the catalogue, a scenario file (.toml), a plan (.json) or `group-commit`.
+    /// A scenario of the catalogue, a scenario file (.toml), a plan (.json), or one that comes along: `group-commit`,
+    /// `retirement-batch`, `custody-take`.
     pub target: String,
     /// The seed whose plan is swept; 0 where it is left out.
     #[arg(long, value_name = "N")]

@@ -8,10 +8,10 @@ use crate::units::{ActionId, NodeId};
 use groundhog_engine::streams::key::Class;
 
 /// How long after its boot a node's engines are open, with much to spare.
-const OPEN_US: u64 = 30_000;
+pub(super) const OPEN_US: u64 = 30_000;
 
 /// Deliveries that fill custody (seed 000, Receiver streams by connection slot).
-const CUSTODY: u32 = 64;
+pub(super) const CUSTODY: u32 = 64;
 
 /// How mail is held; `None` where the scenario has none.
 pub(super) fn plan(draft: &Draft<'_>) -> Option<MailPlan> {
@@ -44,6 +44,10 @@ pub(super) fn draw(draft: &mut Draft<'_>, engines: &Engines) {
         let (hub, neighbours) = &hubs[(place % hubs.len() as u64) as usize];
         Scene::new(draft, "stall", place, (*hub, neighbours), mail).stall();
     }
+    for place in 0..draft.count("resets", &draft.scenario.sections.mail.resets.clone()) {
+        let (hub, neighbours) = &hubs[(place % hubs.len() as u64) as usize];
+        Scene::new(draft, "reset", place, (*hub, neighbours), mail).reset();
+    }
     for place in 0..floods {
         // All of them for one hub: its share of the inbox is what they are to fill.
         let (hub, neighbours) = &hubs[0];
@@ -52,13 +56,13 @@ pub(super) fn draw(draft: &mut Draft<'_>, engines: &Engines) {
 }
 
 /// One scene at one hub.
-struct Scene<'a, 'd> {
-    draft: &'a mut Draft<'d>,
-    dice: Dice,
+pub(super) struct Scene<'a, 'd> {
+    pub(super) draft: &'a mut Draft<'d>,
+    pub(super) dice: Dice,
     place: u64,
-    hub: NodeId,
+    pub(super) hub: NodeId,
     neighbours: &'a [NodeId],
-    mail: MailPlan,
+    pub(super) mail: MailPlan,
 }
 
 impl<'a, 'd> Scene<'a, 'd> {
@@ -172,14 +176,14 @@ impl<'a, 'd> Scene<'a, 'd> {
         self.act(at_us, MailAct::Flood { mails, every_us });
     }
 
-    fn origins(&mut self, count: u32) -> Option<Vec<NodeId>> {
+    pub(super) fn origins(&mut self, count: u32) -> Option<Vec<NodeId>> {
         let mut origins = self.neighbours.to_vec();
         self.dice.shuffle(&mut origins);
         origins.truncate(count.max(1) as usize);
         (!origins.is_empty()).then_some(origins)
     }
 
-    fn send(&mut self, at_us: u64, from: NodeId, count: u32, every_us: u64) {
+    pub(super) fn send(&mut self, at_us: u64, from: NodeId, count: u32, every_us: u64) {
         let burst = Burst {
             to: self.hub,
             via: None,
@@ -198,7 +202,7 @@ impl<'a, 'd> Scene<'a, 'd> {
         self.push(at_us, from, Act::Send(burst));
     }
 
-    fn act(&mut self, at_us: u64, act: MailAct) {
+    pub(super) fn act(&mut self, at_us: u64, act: MailAct) {
         self.push(at_us, self.hub, Act::Mail(act));
     }
 
@@ -207,7 +211,7 @@ impl<'a, 'd> Scene<'a, 'd> {
         self.draft.actions.push(Action { id: ActionId(0), at_us, node, act });
     }
 
-    fn die(&mut self, at_us: u64, down_us: u64) {
+    pub(super) fn die(&mut self, at_us: u64, down_us: u64) {
         let us = at_us.min(self.draft.chaos_us - 1);
         let kind = FaultKind::Crash { node: self.hub, death: Death::Process, down_us, survivors: None };
         self.draft.fault(When::Time { us }, None, kind);

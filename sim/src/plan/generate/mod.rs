@@ -11,6 +11,7 @@ mod flooders;
 mod links;
 mod load;
 mod mail;
+mod mail_reset;
 mod network;
 mod ring;
 mod scenes;
