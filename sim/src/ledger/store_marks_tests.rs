@@ -55,6 +55,7 @@ fn a_cleared_sender_began_again_only_in_its_own_stream() {
         cancel_admit_every: 0,
         cancel_after_us: 0,
         envelopes: 0,
+        route: Default::default(),
     };
     let began_again = |of: RecordOf| {
         let mut plan = Ledger::plan();

@@ -126,8 +126,11 @@ pub struct Disk {
     /// How names are written on a volume that ignores case; `None` on one that does not.
     written: Option<case::Written>,
     /// Which files of which directory are counted, by name.
-    counts: Option<(DiskPath, fn(&str) -> bool)>,
+    counts: Option<(DiskPath, Counted)>,
 }
+
+/// Whether a file of this name is counted.
+type Counted = fn(&str) -> bool;
 
 /// The text of a path, equal in hash to the path.
 struct PathText<'a>(&'a str);
