@@ -288,7 +288,7 @@ fn text(bounds: &SlotBounds, sentence: &str, points: &[Point]) -> String {
     let _ = writeln!(
         text,
         "\n  formula: the floors of all slots that the flooder had, and the pool\n  \
-         honest: {HONEST} edges, each with a stream in up to {classes} classes, while the flood goes on"
+         honest: {HONEST} edges with streams in up to {classes} classes, while the flood goes on"
     );
     text
 }

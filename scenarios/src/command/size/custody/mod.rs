@@ -9,6 +9,7 @@ use super::{Output, ramp, trouble::Trouble};
 use crate::command::CallError;
 use crate::command::run::{joined, print_failures, program};
 use crate::exit::Exit;
+use groundhog_engine::streams::RELAY_INBOX_MAX_MS;
 use groundhog_engine::streams::record::CUSTODY_MAX_ENTRIES;
 use groundhog_reports::{CurvePoints, Sizing, count};
 use indicatif::ProgressBar;
@@ -87,7 +88,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let sizing = Sizing {
         title: "How much lost mail does relay custody hold?",
         answer: &sentence,
-        plotted: "Hours after its signing until custody that the lost mail filled admits again, by how much was lost",
+        plotted: "Seconds beyond 7 days until full custody admits again, 0 where it never stalls, by the mail that was lost",
         curves: curves(&lifetimes, &points),
         bound: None,
         head: HEAD.to_vec(),
@@ -223,14 +224,14 @@ fn text(sentence: &str, points: &[Point]) -> String {
     text
 }
 
-/// In hours, so that an axis has few digits.
+/// Beyond the seven days that all stalls have in common, so that lifetimes are told apart.
 fn curves(lifetimes: &[u64], points: &[Point]) -> Vec<(String, CurvePoints)> {
-    let hours = |ms: Option<u64>| ms.unwrap_or(0) / 3_600_000;
+    let beyond = |ms: Option<u64>| ms.unwrap_or(0).saturating_sub(RELAY_INBOX_MAX_MS) / 1_000;
     let curve = |lifetime: &u64| {
         let points = points.iter().filter(|point| point.lifetime_ms == lifetime * 1_000);
         let point = |point: &Point| {
             let (seen, formula) = (point.admits_again_after_ms, point.admits_again_after_ms_by_the_formula);
-            (u64::from(point.lost), hours(seen), hours(formula))
+            (u64::from(point.lost), beyond(seen), beyond(formula))
         };
         (format!("lifetime {} s", count(*lifetime)), points.map(point).collect())
     };
