@@ -73,6 +73,9 @@ pub struct DiskConfig {
     pub tag: Tag,
 }
 
+/// Whether a file of this name is counted.
+type Counts = fn(&str) -> bool;
+
 /// A file or a directory, apart from its names.
 #[derive(Clone, Debug)]
 struct Inode {
@@ -126,11 +129,8 @@ pub struct Disk {
     /// How names are written on a volume that ignores case; `None` on one that does not.
     written: Option<case::Written>,
     /// Which files of which directory are counted, by name.
-    counts: Option<(DiskPath, Counted)>,
+    counts: Option<(DiskPath, Counts)>,
 }
-
-/// Whether a file of this name is counted.
-type Counted = fn(&str) -> bool;
 
 /// The text of a path, equal in hash to the path.
 struct PathText<'a>(&'a str);
