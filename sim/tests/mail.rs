@@ -45,6 +45,7 @@ fn send(id: u32, at_us: u64, count: u32) -> Action {
         cancel_reserve_every: 0,
         cancel_admit_every: 0,
         cancel_after_us: 0,
+        envelopes: 0,
     };
     Action { id: ActionId(id), at_us, node: NodeId(1), act: Act::Send(burst) }
 }

@@ -83,7 +83,7 @@ pub mod undo_digest;
 pub mod verdict;
 
 #[cfg(test)]
-mod fake;
+pub(crate) mod fake;
 #[cfg(test)]
 mod fake_view;
 
