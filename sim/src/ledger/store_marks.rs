@@ -154,10 +154,10 @@ impl StoreMarks {
                     self.nodes.at(node).missing.insert(record);
                 }
             }
-            EngineEvent::UnavailableRefused { record, .. } => {
-                if self.nodes.at(node).missing.contains(&record) {
-                    reached(Mark::MissingRefused);
-                }
+            EngineEvent::UnavailableRefused { record, .. }
+                if self.nodes.at(node).missing.contains(&record) =>
+            {
+                reached(Mark::MissingRefused);
             }
             EngineEvent::Opened { restored: 0, unrestorable: 0, .. } => {
                 let removed = |act: &StoreAct| matches!(act, StoreAct::RemoveStore);
