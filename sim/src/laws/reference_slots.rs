@@ -60,6 +60,8 @@ pub struct ReferenceSlots {
     /// What surely is.
     sure: BTreeSet<(WallMs, Introducer, StreamKey)>,
     sure_of: BTreeMap<Introducer, u64>,
+    /// Streams that may have begun anew without anybody being told, with who else they may be charged to since.
+    unsure: FxHashMap<StreamKey, BTreeSet<Introducer>>,
     latest: WallMs,
     taken: BTreeSet<SlotIndex>,
     /// New streams of each slot since its connection was admitted.
@@ -111,8 +113,25 @@ impl ReferenceSlots {
         self.open_of.clear();
         for (stream, opens) in std::mem::take(&mut self.open) {
             for Open { introducer, also, spent, .. } in opens {
-                self.may.entry(also.unwrap_or(introducer)).or_default().insert((spent, stream));
+                for introducer in [Some(introducer), also].into_iter().flatten() {
+                    self.may.entry(introducer).or_default().insert((spent, stream));
+                }
+                self.may_have_begun(&stream, introducer);
             }
+        }
+    }
+
+    /// A first admission of the stream may be durable and untold: it is charged to nobody for sure until one is told.
+    fn may_have_begun(&mut self, stream: &StreamKey, introducer: Introducer) {
+        let known = self.streams.get(stream).copied();
+        if known.is_some_and(|(known, _)| known == introducer) {
+            return;
+        }
+        self.unsure.entry(*stream).or_default().insert(introducer);
+        if let Some((known, spent)) = known
+            && self.sure.remove(&(spent, known, *stream))
+        {
+            *self.sure_of.entry(known).or_default() -= 1;
         }
     }
 
@@ -165,6 +184,7 @@ impl ReferenceSlots {
 
     fn began(&mut self, stream: &StreamKey, open: &Open) {
         self.forget(stream);
+        self.unsure.remove(stream);
         self.streams.insert(*stream, (open.introducer, open.spent));
         self.remember(stream, open.introducer, open.spent);
         if let Introducer::Slot(slot) = open.introducer
@@ -175,9 +195,16 @@ impl ReferenceSlots {
     }
 
     fn went_on(&mut self, stream: &StreamKey, open: &Open) {
+        for introducer in self.unsure.get(stream).into_iter().flatten() {
+            self.may.entry(*introducer).or_default().insert((open.spent, *stream));
+        }
         let Some((introducer, spent)) = self.streams.get(stream).copied() else { return };
         self.forget(stream);
         self.streams.insert(*stream, (introducer, spent.max(open.spent)));
+        if self.unsure.contains_key(stream) {
+            self.may.entry(introducer).or_default().insert((spent.max(open.spent), *stream));
+            return;
+        }
         self.remember(stream, introducer, spent.max(open.spent));
     }
 

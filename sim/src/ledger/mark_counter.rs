@@ -142,7 +142,7 @@ impl Marks {
     ) {
         let Self { links, stores, counts, .. } = self;
         links.event(event, &mut |mark| counts[mark as usize] += 1);
-        stores.event(event, fates, &mut |mark| counts[mark as usize] += 1);
+        stores.event(event, &mut |mark| counts[mark as usize] += 1);
         if let Some(mark) = self.slots.event(event) {
             self.count_if(true, mark);
         }

@@ -207,7 +207,7 @@ marks! {
         "A member left without a word.";
     Rejoined = "ring/rejoined", RING, 1_000,
         "A node that had left joined again, with the store that it had.";
-    RetiredUnderWay = "ring/retired-under-way", RING, 30,
+    RetiredUnderWay = "ring/retired-under-way", RING, 10,
         "A connection was retired, though no end had failed, while something was under way on it.";
     SelfCharged = "ring/self-charged", RING, 1_000,
         "A signal out of band reached admission, to be charged to the node itself.";
@@ -217,45 +217,45 @@ marks! {
         "A message was lost since no member nearer to its destination was known.";
     HopBudgetSpent = "ring/hop-budget", RING, 100,
         "A message was lost since it had taken as many hops as it may.";
-    RecordRemoved = "store/record-removed", BAD, 1,
+    RecordRemoved = "store/record-removed", BAD, 700,
         "An open told a record missing after one had been removed.";
-    MissingRefused = "store/missing-refused", BAD, 1,
+    MissingRefused = "store/missing-refused", BAD, 5_000,
         "A call of a stream was refused because its record was missing.";
-    MarkerRemoved = "store/marker-removed", BAD, 1,
+    MarkerRemoved = "store/marker-removed", BAD, 250,
         "An open marked a record after a marker had been removed.";
-    RecordRenamed = "store/record-renamed", BAD, 1,
+    RecordRenamed = "store/record-renamed", BAD, 230,
         "An open told a record misfiled after one had taken another's name.";
-    RecordInUpperCase = "store/record-in-upper-case", BAD, 1,
+    RecordInUpperCase = "store/record-in-upper-case", BAD, 150,
         "An open told a record missing after one had taken its name in upper case.";
-    RecordsSwapped = "store/records-swapped", BAD, 1,
+    RecordsSwapped = "store/records-swapped", BAD, 250,
         "An open told a record misfiled after two had changed places.";
-    RecordTruncated = "store/record-truncated", BAD, 1,
+    RecordTruncated = "store/record-truncated", BAD, 700,
         "An open told a record undecodable after one had been cut short.";
-    BitFlipped = "store/record-bit-flipped", BAD, 1,
+    BitFlipped = "store/record-bit-flipped", BAD, 450,
         "An open told a record undecodable after a bit of one had been flipped.";
-    RecordUnreadable = "store/record-unreadable", BAD, 1,
+    RecordUnreadable = "store/record-unreadable", BAD, 230,
         "An open told a record unreadable after a sector of one had gone bad.";
-    ScanFailed = "store/scan-failed", BAD, 1,
+    ScanFailed = "store/scan-failed", BAD, 300,
         "An open failed as a whole because the disk did.";
-    BudgetLowered = "store/budget-lowered", BAD, 1,
+    BudgetLowered = "store/budget-lowered", BAD, 240,
         "An open failed because the store held more than its lowered budget.";
-    StoreRemoved = "store/store-removed", REMOVED, 1,
+    StoreRemoved = "store/store-removed", REMOVED, 190,
         "An open found nothing after the store had been removed.";
-    AdmittedAgain = "store/admitted-again-after-clear", CLEAR, 1,
+    AdmittedAgain = "store/admitted-again-after-clear", CLEAR, 1_000,
         "A message was admitted that its node had dispatched before its receiver's record was cleared or went with its store.";
-    SenderBeganAgain = "store/sender-began-again-after-clear", CLEAR, 1,
+    SenderBeganAgain = "store/sender-began-again-after-clear", CLEAR, 1_300,
         "A sender signed sequence 0 again after its record had been cleared or had gone with its store.";
-    RecordWithoutCharge = "store/record-without-charge", CUTOVER, 1,
+    RecordWithoutCharge = "store/record-without-charge", CUTOVER, 1_400,
         "An open told a record without a charge.";
-    SharedSnapshot = "store/shared-snapshot", CUTOVER, 1,
+    SharedSnapshot = "store/shared-snapshot", CUTOVER, 700,
         "An open told a snapshot of all streams.";
-    RetirementCut = "retirement/cut-by-a-death", RETIRING, 1,
+    RetirementCut = "retirement/cut-by-a-death", RETIRING, 370,
         "A life ended while a batch that retires streams was not durable.";
-    RetirementUndone = "retirement/undone-with-its-batch", RETIRING, 0,
+    RetirementUndone = "retirement/undone-with-its-batch", RETIRING, 200,
         "A batch that retires streams failed.";
-    RetiredBeganAgain = "retirement/began-again", RETIRING, 1,
+    RetiredBeganAgain = "retirement/began-again", RETIRING, 8_000,
         "A stream that had been retired admitted again.";
-    CustodyReset = "custody/stall-ended-by-reset", RESET, 1,
+    CustodyReset = "custody/stall-ended-by-reset", RESET, 900,
         "Mail was admitted after the store had been removed while custody was full.";
 }
 

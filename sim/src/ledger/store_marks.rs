@@ -3,14 +3,14 @@
 //! Promise: as those of [`super::mark_counter`]; an act is counted by what follows it at its node, never by having been done.
 
 use super::event::{Answer, Event};
-use super::fates::Fates;
 use super::marks::Mark;
 use crate::laws::per_node::PerNode;
-use crate::plan::{Act, FaultKind, Plan, RecordOf, StoreAct};
-use crate::units::{ActionId, FaultId, MessageId, NodeId};
+use crate::plan::{Act, FaultKind, Plan, StoreAct};
+use crate::units::{ActionId, FaultId, NodeId};
 use groundhog_engine::host::observe::{BatchNumber, CustodyStall, EngineEvent, RecordName, Step};
 use groundhog_engine::streams::key::{Class, StreamKey, Table};
-use rustc_hash::FxHashSet;
+use groundhog_engine::streams::window::Digest;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Default)]
@@ -23,6 +23,8 @@ struct Node {
     missing: BTreeSet<RecordName>,
     /// Streams that this node signed in.
     signed: FxHashSet<StreamKey>,
+    /// What this node admitted.
+    admitted: FxHashSet<Digest>,
     custody_is_full: bool,
     /// The store was removed while custody was full.
     was_reset: bool,
@@ -36,6 +38,8 @@ struct Node {
 pub struct StoreMarks {
     acts: BTreeMap<FaultId, (NodeId, StoreAct)>,
     routes: BTreeMap<ActionId, (NodeId, NodeId, Class)>,
+    /// The streams that were signed in, by whose they are.
+    streams: FxHashMap<StreamKey, (NodeId, NodeId, Class)>,
     nodes: PerNode<Node>,
 }
 
@@ -53,12 +57,12 @@ impl StoreMarks {
             _ => None,
         });
         let routes = if acts.is_empty() { BTreeMap::new() } else { sends.collect() };
-        Self { acts, routes, nodes: PerNode::default() }
+        Self { acts, routes, streams: FxHashMap::default(), nodes: PerNode::default() }
     }
 
-    /// The marks that an event reaches, before `fates` reads it.
+    /// The marks that an event reaches.
     #[inline]
-    pub fn event(&mut self, event: &Event<'_>, fates: &Fates, reached: &mut dyn FnMut(Mark)) {
+    pub fn event(&mut self, event: &Event<'_>, reached: &mut dyn FnMut(Mark)) {
         if let Some(mark) = self.retirement(event) {
             reached(mark);
         }
@@ -74,21 +78,26 @@ impl StoreMarks {
             }
             Event::Engine { node, event, .. } => self.engine(node, &event, reached),
             Event::Exposed { message, node, transaction, .. } => {
+                if let Some(route) = self.routes.get(&message.action) {
+                    self.streams.insert(transaction.stream, *route);
+                }
                 let again = !self.nodes.at(node).signed.insert(transaction.stream);
-                if again && transaction.sequence.0 == 0 && self.forgot(node, message, Table::Sender) {
+                if again
+                    && transaction.sequence.0 == 0
+                    && self.forgot(node, &transaction.stream, Table::Sender)
+                {
                     reached(Mark::SenderBeganAgain);
                 }
             }
-            Event::Answered { message, node, passage, answer: Answer::Verdict(verdict), .. }
+            Event::Answered { node, transaction, passage, answer: Answer::Verdict(verdict), .. }
                 if verdict.admits() =>
             {
                 let state = self.nodes.at(node);
                 if passage.is_from_inbox() && std::mem::take(&mut state.was_reset) {
                     reached(Mark::CustodyReset);
                 }
-                let Some(message) = message else { return };
-                let before = fates.dispatched_by(message).is_some_and(|(place, _)| place == node);
-                if before && self.forgot(node, message, Table::Receiver) {
+                let again = !state.admitted.insert(transaction.digest);
+                if again && self.forgot(node, &transaction.stream, Table::Receiver) {
                     reached(Mark::AdmittedAgain);
                 }
             }
@@ -108,14 +117,13 @@ impl StoreMarks {
         }
     }
 
-    /// Whether the message's stream was begun again at the node by an act.
-    fn forgot(&mut self, node: NodeId, message: MessageId, table: Table) -> bool {
-        let Some((origin, destination, class)) = self.routes.get(&message.action).copied() else {
-            return false;
-        };
-        let record = RecordOf { origin, destination, class, table };
+    /// Whether the stream was begun again at the node by an act.
+    fn forgot(&mut self, node: NodeId, stream: &StreamKey, table: Table) -> bool {
+        let route = self.streams.get(stream);
         let forgets = |act: &StoreAct| match act {
-            StoreAct::Clear { of } => *of == record,
+            StoreAct::Clear { of } => {
+                of.table == table && route == Some(&(of.origin, of.destination, of.class))
+            }
             _ => true,
         };
         self.nodes.at(node).forgot.iter().any(forgets)

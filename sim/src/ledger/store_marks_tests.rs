@@ -1,7 +1,7 @@
 use super::*;
 use crate::laws::fake::{Ledger, record, transaction};
-use crate::plan::{Action, Burst, Fault, When};
-use crate::units::Life;
+use crate::plan::{Action, Burst, Fault, RecordOf, When};
+use crate::units::{Life, MessageId};
 
 const OF: RecordOf =
     RecordOf { origin: NodeId(1), destination: NodeId(3), class: Class::Application, table: Table::Receiver };
@@ -11,12 +11,12 @@ fn reached(act: StoreAct, events: &[EngineEvent<'_>]) -> Vec<Mark> {
     let mut plan = Ledger::plan();
     let kind = FaultKind::Store { node: NodeId(3), act, stopped_us: 1 };
     plan.faults.push(Fault { id: FaultId(7), at: When::Time { us: 0 }, until_us: None, kind });
-    let (mut marks, fates) = (StoreMarks::new(&plan), Fates::new(&plan));
+    let mut marks = StoreMarks::new(&plan);
     let mut reached = Vec::new();
-    marks.event(&Event::FaultBegan { fault: FaultId(7) }, &fates, &mut |mark| reached.push(mark));
+    marks.event(&Event::FaultBegan { fault: FaultId(7) }, &mut |mark| reached.push(mark));
     for event in events {
         let event = Event::Engine { node: NodeId(3), life: Life(1), event: *event };
-        marks.event(&event, &fates, &mut |mark| reached.push(mark));
+        marks.event(&event, &mut |mark| reached.push(mark));
     }
     reached
 }
@@ -63,13 +63,13 @@ fn a_cleared_sender_began_again_only_in_its_own_stream() {
         plan.actions.push(Action { id: ActionId(90), at_us: 0, node: NodeId(1), act });
         let kind = FaultKind::Store { node: NodeId(1), act: StoreAct::Clear { of }, stopped_us: 1 };
         plan.faults.push(Fault { id: FaultId(7), at: When::Time { us: 0 }, until_us: None, kind });
-        let (mut marks, fates) = (StoreMarks::new(&plan), Fates::new(&plan));
+        let mut marks = StoreMarks::new(&plan);
         let mut count = 0;
         let first = transaction(1, 3, 0, 1);
         let message = MessageId { action: ActionId(90), ordinal: 0 };
         let exposed = Event::Exposed { message, node: NodeId(1), life: Life(0), transaction: &first };
         for event in [exposed, Event::FaultBegan { fault: FaultId(7) }, exposed] {
-            marks.event(&event, &fates, &mut |mark| count += u32::from(mark == Mark::SenderBeganAgain));
+            marks.event(&event, &mut |mark| count += u32::from(mark == Mark::SenderBeganAgain));
         }
         count
     };
