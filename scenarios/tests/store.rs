@@ -276,7 +276,9 @@ fn what_lies_in_a_records_place_or_under_another_name_is_told() {
     assert!(text.contains("BAD       missing"), "{text}");
     assert!(text.contains(&format!("1 with names that no record has, \"{upper}\"")), "{text}");
     assert_eq!(store.json("check")["foreign"], serde_json::json!([upper]));
-    assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    // What is to be pasted stands on one line, however long the directory's name is.
+    let fits = |line: &str| line.chars().count() <= 80 || line.starts_with("  repeat");
+    assert!(text.lines().all(fits), "{text}");
 }
 
 #[test]
