@@ -9,8 +9,8 @@ use super::{BATCH_LIMIT, State};
 use crate::host::Host;
 use crate::host::observe::{BatchNumber, RecordName, Roles, TransitionNumber};
 use crate::store::{Put, Removal};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Whether transitions are still taken.
@@ -97,7 +97,7 @@ pub(super) struct Core<S: State> {
     /// What a result waits for that nothing pending could have changed.
     pub(super) settled: Arc<Batch>,
     /// The batch that wrote, or will write, each record's state as it is in memory.
-    generations: BTreeMap<S::Key, BatchNumber>,
+    generations: FxHashMap<S::Key, BatchNumber>,
     /// Records whose place on the disk a failed batch left unknown: the next batch writes them anew (decision 13).
     suspects: Vec<S::Key>,
     next_transition: TransitionNumber,
@@ -107,7 +107,7 @@ impl<S: State> Core<S> {
     pub(super) fn new(
         host: &Host,
         state: S,
-        generations: BTreeMap<S::Key, BatchNumber>,
+        generations: FxHashMap<S::Key, BatchNumber>,
         next: BatchNumber,
     ) -> Self {
         Self {

@@ -29,6 +29,7 @@ use crate::streams::key::Table;
 use core::{Core, Phase};
 use smallvec::SmallVec;
 use std::fmt::Debug;
+use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
@@ -39,7 +40,7 @@ pub const BATCH_LIMIT: usize = 65_536;
 /// An engine's tables in memory, as group commit needs them.
 pub trait State: Send + 'static {
     /// Names one record in memory.
-    type Key: Copy + Ord + Debug + Send + Sync + 'static;
+    type Key: Copy + Ord + Hash + Debug + Send + Sync + 'static;
     /// Takes back one staged effect: what `undo` needs to restore the tables to what they were before it.
     type Undo: Send + 'static;
 

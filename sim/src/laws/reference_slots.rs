@@ -34,7 +34,25 @@ struct Open {
     behind: bool,
 }
 
-type SpentSet = BTreeSet<(WallMs, StreamKey)>;
+/// A stream of the node, by the order in which they were met: what is filed under it is small and compared fast.
+type StreamNumber = u32;
+
+/// Streams by spent instant. A stream's present place may be earlier than it belongs, never later: it is put right when it
+/// comes first, so that an admission does not pay for the streams beside it.
+type SpentSet = BTreeSet<(WallMs, StreamNumber)>;
+
+/// What is known of one stream.
+#[derive(Default)]
+struct Known {
+    /// Whom it is charged to, as far as was told, and when it is spent.
+    charged: Option<(Introducer, WallMs)>,
+    /// Its place among what may be charged to that introducer, and among what surely is.
+    may_at: Option<WallMs>,
+    sure_at: Option<WallMs>,
+    open: SmallVec<[Open; 1]>,
+    /// It may have begun anew without anybody being told: who else it may be charged to since.
+    unsure: BTreeSet<Introducer>,
+}
 
 /// A refusal for lack of room, and what may have been charged to its introducer then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,20 +70,22 @@ pub struct RefusedNew {
 /// Charges of one node.
 #[derive(Default)]
 pub struct ReferenceSlots {
-    streams: FxHashMap<StreamKey, (Introducer, WallMs)>,
-    open: FxHashMap<StreamKey, SmallVec<[Open; 2]>>,
+    numbers: FxHashMap<StreamKey, StreamNumber>,
+    streams: Vec<Known>,
     open_of: FxHashMap<Introducer, u64>,
     /// What may be charged, told or not.
     may: FxHashMap<Introducer, SpentSet>,
     /// What surely is.
-    sure: BTreeSet<(WallMs, Introducer, StreamKey)>,
+    sure: SpentSet,
     sure_of: BTreeMap<Introducer, u64>,
-    /// Streams that may have begun anew without anybody being told, with who else they may be charged to since.
-    unsure: FxHashMap<StreamKey, BTreeSet<Introducer>>,
     latest: WallMs,
     taken: BTreeSet<SlotIndex>,
     /// New streams of each slot since its connection was admitted.
     own: FxHashMap<SlotIndex, u64>,
+}
+
+fn number(stream: usize) -> StreamNumber {
+    StreamNumber::try_from(stream).expect("a run has fewer streams than there are numbers")
 }
 
 impl ReferenceSlots {
@@ -96,14 +116,32 @@ impl ReferenceSlots {
         if !touch.changes_records() {
             return;
         }
-        let is_touched = |stream: &StreamKey| {
-            touch.is_of_all() || touch.records.iter().any(|(_, touched, _)| touched == stream)
-        };
-        let unsure: Vec<_> = self.sure.iter().filter(|(_, _, stream)| is_touched(stream)).copied().collect();
-        for sure in unsure {
-            self.sure.remove(&sure);
-            *self.sure_of.entry(sure.1).or_default() -= 1;
+        if touch.is_of_all() {
+            (0..self.streams.len()).for_each(|stream| self.is_not_sure(stream));
+            return;
         }
+        for (_, stream, _) in &touch.records {
+            if let Some(stream) = self.numbers.get(stream) {
+                self.is_not_sure(*stream as usize);
+            }
+        }
+    }
+
+    fn is_not_sure(&mut self, stream: usize) {
+        let known = &mut self.streams[stream];
+        if let (Some(at), Some((introducer, _))) = (known.sure_at.take(), known.charged) {
+            self.sure.remove(&(at, number(stream)));
+            *self.sure_of.entry(introducer).or_default() -= 1;
+        }
+    }
+
+    fn number_of(&mut self, stream: &StreamKey) -> usize {
+        let next = number(self.streams.len());
+        let number = *self.numbers.entry(*stream).or_insert(next);
+        if number == next {
+            self.streams.push(Known::default());
+        }
+        number as usize
     }
 
     /// What was not answered may have become durable all the same.
@@ -111,39 +149,55 @@ impl ReferenceSlots {
         self.taken.clear();
         self.own.clear();
         self.open_of.clear();
-        for (stream, opens) in std::mem::take(&mut self.open) {
-            for Open { introducer, also, spent, .. } in opens {
+        for stream in 0..self.streams.len() {
+            for Open { introducer, also, spent, .. } in std::mem::take(&mut self.streams[stream].open) {
                 for introducer in [Some(introducer), also].into_iter().flatten() {
-                    self.may.entry(introducer).or_default().insert((spent, stream));
+                    self.may_be_charged(stream, introducer, spent);
                 }
-                self.may_have_begun(&stream, introducer);
+                self.may_have_begun(stream, introducer);
             }
         }
     }
 
     /// A first admission of the stream may be durable and untold: it is charged to nobody for sure until one is told.
-    fn may_have_begun(&mut self, stream: &StreamKey, introducer: Introducer) {
-        let known = self.streams.get(stream).copied();
-        if known.is_some_and(|(known, _)| known == introducer) {
+    fn may_have_begun(&mut self, stream: usize, introducer: Introducer) {
+        let known = &mut self.streams[stream];
+        if known.charged.is_some_and(|(charged, _)| charged == introducer) {
             return;
         }
-        self.unsure.entry(*stream).or_default().insert(introducer);
-        if let Some((known, spent)) = known
-            && self.sure.remove(&(spent, known, *stream))
+        known.unsure.insert(introducer);
+        self.is_not_sure(stream);
+    }
+
+    /// One entry more beside the stream's own place, which must not be taken for it.
+    fn may_be_charged(&mut self, stream: usize, introducer: Introducer, spent: WallMs) {
+        self.put_right(stream);
+        self.may.entry(introducer).or_default().insert((spent, number(stream)));
+    }
+
+    /// Puts the stream where it belongs among what may be charged.
+    fn put_right(&mut self, stream: usize) {
+        let known = &mut self.streams[stream];
+        if let (Some((introducer, spent)), Some(at)) = (known.charged, known.may_at)
+            && at != spent
         {
-            *self.sure_of.entry(known).or_default() -= 1;
+            let may = self.may.entry(introducer).or_default();
+            may.remove(&(at, number(stream)));
+            may.insert((spent, number(stream)));
+            known.may_at = Some(spent);
         }
     }
 
     fn arrived(&mut self, wall: WallMs, transaction: &Transaction, passage: Passage, introducer: Introducer) {
         let behind = wall < self.latest;
         self.latest = self.latest.max(wall);
-        let known = self.streams.get(&transaction.stream).map(|(introducer, _)| *introducer);
-        let also = known.filter(|known| *known != introducer);
+        let stream = self.number_of(&transaction.stream);
+        let known = &mut self.streams[stream];
+        let also = known.charged.map(|(charged, _)| charged).filter(|charged| *charged != introducer);
         for introducer in [Some(introducer), also].into_iter().flatten() {
             *self.open_of.entry(introducer).or_default() += 1;
         }
-        self.open.entry(transaction.stream).or_default().push(Open {
+        known.open.push(Open {
             sequence: transaction.sequence.0,
             word: DigestKey::word(&transaction.digest),
             passage,
@@ -162,31 +216,33 @@ impl ReferenceSlots {
         answer: Answer,
     ) -> Option<RefusedNew> {
         let (sequence, word) = (transaction.sequence.0, DigestKey::word(&transaction.digest));
-        let opens = self.open.get_mut(&transaction.stream)?;
+        let stream = self.number_of(&transaction.stream);
+        let opens = &mut self.streams[stream].open;
         let place = opens
             .iter()
             .position(|open| (open.sequence, open.word, open.passage) == (sequence, word, passage))?;
         let open = opens.remove(place);
-        if opens.is_empty() {
-            self.open.remove(&transaction.stream);
-        }
         for introducer in [Some(open.introducer), open.also].into_iter().flatten() {
             *self.open_of.entry(introducer).or_default() -= 1;
         }
         match answer {
-            Answer::Verdict(VerdictKind::First) => self.began(&transaction.stream, &open),
-            Answer::Verdict(verdict) if verdict.dispatches() => self.went_on(&transaction.stream, &open),
+            Answer::Verdict(VerdictKind::First) => self.began(stream, &open),
+            Answer::Verdict(verdict) if verdict.dispatches() => self.went_on(stream, open.spent),
             Answer::Refused(super::available::CAPACITY) => return Some(self.refused(&open)),
             Answer::Verdict(_) | Answer::Refused(_) | Answer::FailedBatch | Answer::Unscheduled => {}
         }
         None
     }
 
-    fn began(&mut self, stream: &StreamKey, open: &Open) {
-        self.forget(stream);
-        self.unsure.remove(stream);
-        self.streams.insert(*stream, (open.introducer, open.spent));
-        self.remember(stream, open.introducer, open.spent);
+    fn began(&mut self, stream: usize, open: &Open) {
+        self.is_not_sure(stream);
+        let known = &mut self.streams[stream];
+        known.unsure.clear();
+        if let (Some(at), Some((introducer, _))) = (known.may_at.take(), known.charged) {
+            self.may.entry(introducer).or_default().remove(&(at, number(stream)));
+        }
+        known.charged = Some((open.introducer, open.spent));
+        self.stands_in_both(stream);
         if let Introducer::Slot(slot) = open.introducer
             && let Some(own) = self.own.get_mut(&slot)
         {
@@ -194,34 +250,38 @@ impl ReferenceSlots {
         }
     }
 
-    fn went_on(&mut self, stream: &StreamKey, open: &Open) {
-        for introducer in self.unsure.get(stream).into_iter().flatten() {
-            self.may.entry(*introducer).or_default().insert((open.spent, *stream));
+    fn went_on(&mut self, stream: usize, until: WallMs) {
+        for introducer in self.streams[stream].unsure.clone() {
+            self.may_be_charged(stream, introducer, until);
         }
-        let Some((introducer, spent)) = self.streams.get(stream).copied() else { return };
-        self.forget(stream);
-        self.streams.insert(*stream, (introducer, spent.max(open.spent)));
-        if self.unsure.contains_key(stream) {
-            self.may.entry(introducer).or_default().insert((spent.max(open.spent), *stream));
+        let known = &mut self.streams[stream];
+        let Some((_, spent)) = &mut known.charged else { return };
+        *spent = until.max(*spent);
+        if known.unsure.is_empty() {
+            self.stands_in_both(stream);
             return;
         }
-        self.remember(stream, introducer, spent.max(open.spent));
+        self.is_not_sure(stream);
+        self.stands(stream);
     }
 
-    fn forget(&mut self, stream: &StreamKey) {
-        let Some((introducer, spent)) = self.streams.remove(stream) else { return };
-        if let Some(may) = self.may.get_mut(&introducer) {
-            may.remove(&(spent, *stream));
-        }
-        if self.sure.remove(&(spent, introducer, *stream)) {
-            *self.sure_of.entry(introducer).or_default() -= 1;
+    /// The stream has a place among what may be charged, and among what surely is.
+    fn stands_in_both(&mut self, stream: usize) {
+        self.stands(stream);
+        let known = &mut self.streams[stream];
+        if let (None, Some((introducer, spent))) = (known.sure_at, known.charged) {
+            self.sure.insert((spent, number(stream)));
+            known.sure_at = Some(spent);
+            *self.sure_of.entry(introducer).or_default() += 1;
         }
     }
 
-    fn remember(&mut self, stream: &StreamKey, introducer: Introducer, spent: WallMs) {
-        self.may.entry(introducer).or_default().insert((spent, *stream));
-        self.sure.insert((spent, introducer, *stream));
-        *self.sure_of.entry(introducer).or_default() += 1;
+    fn stands(&mut self, stream: usize) {
+        let known = &mut self.streams[stream];
+        if let (None, Some((introducer, spent))) = (known.may_at, known.charged) {
+            self.may.entry(introducer).or_default().insert((spent, number(stream)));
+            known.may_at = Some(spent);
+        }
     }
 
     fn refused(&mut self, open: &Open) -> RefusedNew {
@@ -230,12 +290,9 @@ impl ReferenceSlots {
             Introducer::Slot(slot) => self.own.get(&slot).copied().unwrap_or(u64::MAX),
             Introducer::Inbox | Introducer::Own => u64::MAX,
         };
-        let (latest, may) = (self.latest, self.may.entry(open.introducer).or_default());
-        while let Some((spent, _)) = may.first()
-            && spent.plus_ms(MAY_LINGER_MS) < latest
-        {
-            may.pop_first();
-        }
+        self.put_right_before(open.introducer, self.latest);
+        self.forget_long_spent(open.introducer);
+        let may = self.may.entry(open.introducer).or_default();
         let unspent = may.iter().rev().take_while(|(spent, _)| *spent >= open.wall).count();
         RefusedNew {
             introducer: open.introducer,
@@ -245,13 +302,44 @@ impl ReferenceSlots {
         }
     }
 
+    /// What stands before `until` among what may be charged to the introducer stands where it belongs.
+    fn put_right_before(&mut self, introducer: Introducer, until: WallMs) {
+        let may = self.may.entry(introducer).or_default();
+        let before: Vec<_> = may.range(..(until, StreamNumber::MIN)).copied().collect();
+        for (at, stream) in before {
+            if self.streams[stream as usize].may_at == Some(at) {
+                self.put_right(stream as usize);
+            }
+        }
+    }
+
+    fn forget_long_spent(&mut self, introducer: Introducer) {
+        let (latest, may) = (self.latest, self.may.entry(introducer).or_default());
+        while let Some((spent, stream)) = may.first().copied()
+            && spent.plus_ms(MAY_LINGER_MS) < latest
+        {
+            may.pop_first();
+            let known = &mut self.streams[stream as usize];
+            let is_its_place = known.charged.is_some_and(|(charged, _)| charged == introducer);
+            known.may_at = known.may_at.filter(|at| !is_its_place || *at != spent);
+        }
+    }
+
     /// What surely is charged now, by introducer.
     pub fn surely(&mut self) -> &BTreeMap<Introducer, u64> {
-        while let Some((spent, introducer, _)) = self.sure.first()
-            && *spent < self.latest
+        while let Some((at, stream)) = self.sure.first().copied()
+            && at < self.latest
         {
-            *self.sure_of.entry(*introducer).or_default() -= 1;
             self.sure.pop_first();
+            let known = &mut self.streams[stream as usize];
+            let (introducer, spent) = known.charged.expect("what surely is charged is charged to somebody");
+            if spent < self.latest {
+                known.sure_at = None;
+                *self.sure_of.entry(introducer).or_default() -= 1;
+            } else {
+                known.sure_at = Some(spent);
+                self.sure.insert((spent, stream));
+            }
         }
         &self.sure_of
     }

@@ -1,7 +1,8 @@
 //! Streams by the instant at which they are spent: over all, and of each introducer.
 //!
 //! Promise: the next spent stream of an introducer, and of all, is found in time that grows with the logarithm of their
-//! number, and so is a stream's place kept.
+//! number. A stream that is spent later than it stands here costs nothing until its place is first in line: it is then put
+//! where it belongs. So an admission, which moves a stream's instant nearly always, does not pay for the streams beside it.
 
 use crate::streams::key::StreamKey;
 use crate::streams::record::Introducer;
@@ -38,7 +39,7 @@ impl SpentIndex {
         self.first_moved(introducer, before, now);
     }
 
-    /// A stream is spent at another instant than before.
+    /// A stream stands at another instant than before.
     pub(in crate::streams) fn change(
         &mut self,
         introducer: Introducer,
@@ -56,28 +57,66 @@ impl SpentIndex {
         self.first_moved(introducer, first_before, first_now);
     }
 
-    /// The introducer's first stream that is spent at `now`.
+    /// The introducer's first stream that is spent at `now`. `place` gives the instant at which a stream is spent, which is
+    /// never before the one at which it stands, and takes note that it stands there from now on.
     pub(in crate::streams) fn first_spent_of(
-        &self,
+        &mut self,
         introducer: Introducer,
         now: WallMs,
+        mut place: impl FnMut(&StreamKey) -> WallMs,
     ) -> Option<StreamKey> {
-        let (spent, stream) = self.by_introducer.get(&introducer)?.first()?;
-        (now > *spent).then_some(*stream)
+        loop {
+            if let Some(first) = self.settle_first_of(introducer, now, &mut place)? {
+                return Some(first);
+            }
+        }
     }
 
-    /// The first stream of all that is spent at `now`.
-    pub(in crate::streams) fn first_spent(&self, now: WallMs) -> Option<StreamKey> {
-        let (spent, introducer) = self.first.first()?;
-        if now > *spent { self.first_spent_of(*introducer, now) } else { None }
+    /// The first stream of all that is spent at `now`; see [`SpentIndex::first_spent_of`].
+    pub(in crate::streams) fn first_spent(
+        &mut self,
+        now: WallMs,
+        mut place: impl FnMut(&StreamKey) -> WallMs,
+    ) -> Option<StreamKey> {
+        loop {
+            // Where the first of these was put in its place, another introducer's may be first.
+            let (_, introducer) = *self.first.first()?;
+            if let Some(first) = self.settle_first_of(introducer, now, &mut place)? {
+                return Some(first);
+            }
+        }
     }
 
-    /// How many streams of each introducer are spent at `now`.
-    pub(in crate::streams) fn spent(&self, now: WallMs) -> impl Iterator<Item = (Introducer, usize)> {
-        let spent = self.first.iter().take_while(move |(first, _)| now > *first);
-        spent.map(move |(_, introducer)| {
-            let streams = &self.by_introducer[introducer];
-            (*introducer, streams.iter().take_while(|(spent, _)| now > *spent).count())
+    /// `None` where the introducer's first stands at `now` or later; the first where it stands where it belongs.
+    fn settle_first_of(
+        &mut self,
+        introducer: Introducer,
+        now: WallMs,
+        place: &mut impl FnMut(&StreamKey) -> WallMs,
+    ) -> Option<Option<StreamKey>> {
+        let (stands, stream) = *self.by_introducer.get(&introducer)?.first()?;
+        if now <= stands {
+            return None;
+        }
+        let spent = place(&stream);
+        assert!(spent >= stands, "a stream stands no later than it is spent");
+        if spent == stands {
+            return Some(Some(stream));
+        }
+        self.change(introducer, (stands, spent), stream);
+        Some(None)
+    }
+
+    /// How many streams of each introducer are spent at `now`, by what `spent` says of each.
+    pub(in crate::streams) fn spent(
+        &self,
+        now: WallMs,
+        spent: impl Fn(&StreamKey) -> WallMs,
+    ) -> impl Iterator<Item = (Introducer, usize)> {
+        let may_be = self.first.iter().take_while(move |(first, _)| now > *first);
+        may_be.map(move |(_, introducer)| {
+            let streams = self.by_introducer[introducer].iter().take_while(|(stands, _)| now > *stands);
+            (*introducer, streams.filter(|(_, stream)| now > spent(stream)).count())
         })
     }
 
@@ -127,48 +166,75 @@ mod tests {
     #[test]
     fn a_stream_is_spent_after_its_instant_and_not_at_it() {
         let mut index = SpentIndex::default();
+        let (at_10, at_20) = (|_: &StreamKey| WallMs(10), |_: &StreamKey| WallMs(20));
         index.insert(introducer(0), WallMs(10), stream(1));
-        assert_eq!(index.first_spent(WallMs(10)), None);
-        assert_eq!(index.first_spent(WallMs(11)), Some(stream(1)));
-        assert_eq!(index.first_spent_of(introducer(1), WallMs(11)), None);
-        index.change(introducer(0), (WallMs(10), WallMs(20)), stream(1));
-        assert_eq!(index.first_spent(WallMs(11)), None);
+        assert_eq!(index.first_spent(WallMs(10), at_10), None);
+        assert_eq!(index.first_spent(WallMs(11), at_10), Some(stream(1)));
+        assert_eq!(index.first_spent_of(introducer(1), WallMs(11), at_10), None);
+        assert_eq!(index.spent(WallMs(11), at_20).map(|(_, spent)| spent).sum::<usize>(), 0);
+        assert_eq!(index.first_spent(WallMs(11), at_20), None, "it is spent later than it stood");
         index.remove(introducer(0), WallMs(20), stream(1));
         assert_eq!(index, SpentIndex::default(), "nothing is left behind");
     }
 
+    /// What the index is to know: whose a stream is, when it is spent, and where it stands.
+    #[derive(Clone, Copy)]
+    struct Plain {
+        by: u8,
+        spent: u64,
+        stands: u64,
+    }
+
+    fn first(plain: &BTreeMap<u8, Plain>, now: u64, of: Option<u8>) -> Option<StreamKey> {
+        let spent = plain.iter().filter(|(_, one)| now > one.spent && of.is_none_or(|of| of == one.by));
+        let by_instant = spent.map(|(number, one)| (one.spent, introducer(one.by), stream(*number)));
+        by_instant.min().map(|(_, _, stream)| stream)
+    }
+
     proptest! {
         #[test]
-        fn the_first_spent_are_those_of_a_plain_list(
-            steps in proptest::collection::vec((0u8..12, 0u8..4, 0u64..20, any::<bool>()), 1..80),
-            now in 0u64..22,
+        fn the_first_spent_are_those_of_a_plain_list_whatever_stands_too_early(
+            steps in proptest::collection::vec((0u8..12, 0u8..4, 0u64..20, 0u8..6), 1..120),
         ) {
             let mut index = SpentIndex::default();
-            let mut plain: BTreeMap<u8, (u8, u64)> = BTreeMap::new();
-            for (number, by, spent, leaves) in steps {
+            let mut plain: BTreeMap<u8, Plain> = BTreeMap::new();
+            for (number, by, spent, what) in steps {
                 match plain.get(&number).copied() {
                     None => {
                         index.insert(introducer(by), WallMs(spent), stream(number));
-                        plain.insert(number, (by, spent));
+                        plain.insert(number, Plain { by, spent, stands: spent });
                     }
-                    Some((by, before)) if leaves => {
-                        index.remove(introducer(by), WallMs(before), stream(number));
+                    Some(one) if what == 0 => {
+                        index.remove(introducer(one.by), WallMs(one.stands), stream(number));
                         plain.remove(&number);
                     }
-                    Some((by, before)) => {
-                        index.change(introducer(by), (WallMs(before), WallMs(spent)), stream(number));
-                        plain.insert(number, (by, spent));
+                    Some(one) if spent < one.stands => {
+                        index.change(introducer(one.by), (WallMs(one.stands), WallMs(spent)), stream(number));
+                        plain.insert(number, Plain { spent, stands: spent, ..one });
+                    }
+                    Some(one) => {
+                        plain.insert(number, Plain { spent, ..one });
                     }
                 }
-            }
-            let first = |of: Option<u8>| {
-                let spent = plain.iter().filter(|(_, (by, spent))| now > *spent && of.is_none_or(|of| of == *by));
-                let by_edge = spent.map(|(number, (by, spent))| (*spent, introducer(*by), stream(*number)));
-                by_edge.min().map(|(_, _, stream)| stream)
-            };
-            prop_assert_eq!(index.first_spent(WallMs(now)), first(None));
-            for by in 0..4 {
-                prop_assert_eq!(index.first_spent_of(introducer(by), WallMs(now)), first(Some(by)));
+                let now = u64::from(what) * 4;
+                let counted: usize = index
+                    .spent(WallMs(now), |stream| WallMs(plain[&stream.origin.0[0]].spent))
+                    .map(|(_, spent)| spent)
+                    .sum();
+                prop_assert_eq!(counted, plain.values().filter(|one| now > one.spent).count());
+                for of in [None, Some(by)] {
+                    let expected = first(&plain, now, of);
+                    let place = |stream: &StreamKey| {
+                        let one = plain.get_mut(&stream.origin.0[0]).expect("a stream that stands is there");
+                        one.stands = one.spent;
+                        WallMs(one.spent)
+                    };
+                    let found = match of {
+                        None => index.first_spent(WallMs(now), place),
+                        Some(by) => index.first_spent_of(introducer(by), WallMs(now), place),
+                    };
+                    prop_assert_eq!(found, expected);
+                }
             }
         }
     }

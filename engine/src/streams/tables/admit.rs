@@ -113,7 +113,7 @@ impl Tables {
 
     fn admit_next(&mut self, arriving: &Arriving<'_>, staging: &mut Staging<'_, Self>) -> Admitted {
         let receiver = &self.receivers[arriving.stream];
-        let (key, introducer, spent) = (receiver.filed.key, receiver.introducer, receiver.spent);
+        let (key, spent) = (receiver.filed.key, receiver.spent);
         if self.is_redelivery(receiver, arriving) {
             staging.depend_on(key);
             self.counters.custody.redelivered += 1;
@@ -141,9 +141,8 @@ impl Tables {
             return Admitted::of(refused_by(key.name, error.into()), charge);
         }
         staging.stage(key, Undo::Admitted { stream: key.stream, window, spent });
+        // Its place in the index of spent instants is looked at when it is first in line.
         receiver.spent = spent.max(arriving.spent);
-        let until = receiver.spent;
-        self.spent_index.change(introducer, (spent, until), key.stream);
         self.charge_again(arriving);
         if let Some(entry) = self.custody_entry(arriving) {
             self.take_into_custody(key, entry, staging);
@@ -175,7 +174,7 @@ impl Tables {
         }
         self.stage_quota(undo, staging);
         let window = Window::first(sequence, *digest);
-        self.take_in(Box::new(ReceiverStream { filed, window, custody: Vec::new(), introducer, spent }));
+        self.take_in(ReceiverStream::new(filed, (window, Vec::new()), introducer, spent));
         self.joined(key, staging);
         if let Some(entry) = self.custody_entry(arriving) {
             self.take_into_custody(key, entry, staging);
@@ -281,11 +280,12 @@ impl Tables {
         now: WallMs,
         met: CapacityBound,
     ) -> Result<(), CapacityBound> {
-        if self.flaws.has(Flaw::NeverRetired) || self.spent_index.first_spent(now).is_none() {
+        let mut spent = self.spent_index.spent(now, |stream| self.receivers[stream].spent).peekable();
+        if self.flaws.has(Flaw::NeverRetired) || spent.peek().is_none() {
             return Err(met);
         }
         let mut charges = self.charges.clone();
-        for (introducer, spent) in self.spent_index.spent(now) {
+        for (introducer, spent) in spent {
             (0..spent).for_each(|_| charges.remove(introducer));
         }
         self.share_of(introducer, &charges)

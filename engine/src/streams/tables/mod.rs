@@ -40,6 +40,7 @@ use crate::units::{Sequence, WallMs};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use std::num::NonZeroU64;
 use std::sync::Arc;
 
@@ -49,6 +50,13 @@ pub(super) struct RecordKey {
     pub(super) name: RecordName,
     table: Table,
     stream: StreamKey,
+}
+
+impl Hash for RecordKey {
+    /// The name is a hash of all the rest.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name.hash(state);
+    }
 }
 
 /// New streams refused at each bound.
@@ -137,6 +145,8 @@ pub(super) struct ReceiverStream {
     custody: Vec<CustodyEntry>,
     introducer: Introducer,
     spent: WallMs,
+    /// Where it stands in the index of spent instants: never later than it is spent.
+    stands: WallMs,
 }
 
 /// What one transition did, for its caller and for whoever watches.
@@ -242,8 +252,9 @@ impl Tables {
     }
 
     /// A receiver stream is in the table: it is charged, and will be spent.
-    fn take_in(&mut self, receiver: Box<ReceiverStream>) {
+    fn take_in(&mut self, mut receiver: Box<ReceiverStream>) {
         let (stream, introducer) = (receiver.filed.key.stream, receiver.introducer);
+        receiver.stands = receiver.spent;
         self.changes += 1;
         self.charges.add(introducer);
         self.spent_index.insert(introducer, receiver.spent, stream);
@@ -257,7 +268,7 @@ impl Tables {
         let receiver = self.receivers.swap_remove(stream)?;
         self.changes += 1;
         self.charges.remove(receiver.introducer);
-        self.spent_index.remove(receiver.introducer, receiver.spent, *stream);
+        self.spent_index.remove(receiver.introducer, receiver.stands, *stream);
         receiver.custody.iter().for_each(|entry| self.custody.remove(*stream, entry));
         Some(receiver)
     }
@@ -313,8 +324,18 @@ impl Tables {
 }
 
 impl ReceiverStream {
+    /// A stream that is about to join the table.
+    fn new(
+        filed: Filed,
+        (window, custody): (Window, Vec<CustodyEntry>),
+        introducer: Introducer,
+        spent: WallMs,
+    ) -> Box<Self> {
+        Box::new(Self { filed, window, custody, introducer, spent, stands: spent })
+    }
+
     fn value(&self) -> bytes::Bytes {
-        let ReceiverStream { filed, window, custody, introducer, spent } = self;
+        let ReceiverStream { filed, window, custody, introducer, spent, stands: _ } = self;
         record::encode_receiver(&filed.key.stream, window, custody, *introducer, *spent)
     }
 }

@@ -132,7 +132,7 @@ impl Tables {
             }
             Stored::Receiver { window, custody, introducer, spent, .. } => {
                 let introducer = self.charged_to(introducer);
-                self.take_in(Box::new(ReceiverStream { filed, window, custody, introducer, spent }));
+                self.take_in(ReceiverStream::new(filed, (window, custody), introducer, spent));
             }
         }
         Ok(key)

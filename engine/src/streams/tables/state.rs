@@ -79,8 +79,11 @@ impl State for Tables {
             Undo::Admitted { stream, window, spent } => {
                 let receiver = self.receivers.get_mut(&stream).expect(IN_ORDER);
                 receiver.window.undo(&window);
-                let since = std::mem::replace(&mut receiver.spent, spent);
-                self.spent_index.change(receiver.introducer, (since, spent), stream);
+                receiver.spent = spent;
+                if receiver.stands > spent {
+                    self.spent_index.change(receiver.introducer, (receiver.stands, spent), stream);
+                    receiver.stands = spent;
+                }
             }
             Undo::TakenIntoCustody { stream } => self.undo_taken_in(&stream),
             Undo::LeftCustody(left) => self.undo_left(*left),
@@ -107,14 +110,15 @@ impl State for Tables {
         for (stream, receiver) in &self.receivers {
             digest.add(&receiver.value());
             charges.add(receiver.introducer);
-            spent_index.insert(receiver.introducer, receiver.spent, *stream);
+            spent_index.insert(receiver.introducer, receiver.stands, *stream);
             receiver.custody.iter().for_each(|entry| custody.insert(*stream, entry));
         }
         self.quota.iter().flat_map(OriginQuota::encoded).for_each(|record| digest.add(&record));
         if charges != self.charges {
             digest.add(format!("{:?}", self.charges).as_bytes());
         }
-        if spent_index != self.spent_index {
+        let too_late = self.receivers.values().any(|receiver| receiver.stands > receiver.spent);
+        if spent_index != self.spent_index || too_late {
             digest.add(b"the index of spent instants");
         }
         if custody != self.custody {

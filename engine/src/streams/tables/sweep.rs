@@ -39,15 +39,23 @@ impl Tables {
         retired
     }
 
-    fn next_spent(&self, arriving: &Arriving<'_>) -> Option<StreamKey> {
+    fn next_spent(&mut self, arriving: &Arriving<'_>) -> Option<StreamKey> {
         if self.flaws.has(Flaw::NeverRetired) {
             return None;
         }
         let Arriving { stream, introducer, now, .. } = *arriving;
         let own = self.receivers.get(stream).filter(|receiver| now > receiver.spent);
-        own.map(|_| *stream)
-            .or_else(|| self.spent_index.first_spent_of(introducer, now))
-            .or_else(|| self.spent_index.first_spent(now))
+        if own.is_some() {
+            return Some(*stream);
+        }
+        let receivers = &mut self.receivers;
+        let mut place = |stream: &StreamKey| {
+            let receiver = receivers.get_mut(stream).expect("a stream that will be spent is in the table");
+            receiver.stands = receiver.spent;
+            receiver.spent
+        };
+        let index = &mut self.spent_index;
+        index.first_spent_of(introducer, now, &mut place).or_else(|| index.first_spent(now, &mut place))
     }
 
     fn retire(&mut self, stream: &StreamKey, staging: &mut Staging<'_, Self>) -> Retired {
