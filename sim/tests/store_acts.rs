@@ -4,7 +4,9 @@ mod support;
 
 use groundhog_engine::streams::key::{Class, Table};
 use groundhog_sim::ledger::kind::EventKind;
-use groundhog_sim::plan::{Act, Action, Fault, FaultKind, FrameName, Plan, RecordOf, StoreAct, When};
+use groundhog_sim::plan::{
+    Act, Action, Death, Fault, FaultKind, FrameName, Plan, RecordOf, StoreAct, Survivors, When,
+};
 use groundhog_sim::units::{ActionId, FaultId, NodeId};
 use support::{Watched, assert_held, burst, quiet_plan, watch};
 
@@ -117,4 +119,41 @@ fn a_store_beyond_its_budget_does_not_open_until_the_budget_is_raised() {
     assert!(failed.len() >= 2 && failed.iter().all(|told| told.text.contains("budget-lowered")));
     assert_eq!(watched.of(EventKind::EngineLoadFailed).count(), failed.len());
     assert_eq!(told(&watched), (Vec::new(), 0, 2), "nothing was lost meanwhile");
+}
+
+#[test]
+fn a_record_that_is_not_marked_yet_is_not_taken_away() {
+    for act in [
+        StoreAct::RemoveRecord { of: record(Class::Control, Table::Sender) },
+        StoreAct::UpperCase { of: record(Class::Control, Table::Sender) },
+    ] {
+        let mut plan = plan_of(act, 20_000);
+        let kind = FaultKind::Crash {
+            node: NodeId(0),
+            death: Death::Power,
+            down_us: 50_000,
+            survivors: Some(Survivors { of: 0, kept: Vec::new() }),
+        };
+        plan.faults.push(Fault { id: FaultId(1), at: When::Time { us: 100_000 }, until_us: None, kind });
+        // The node opens between its death and the act where it marks its records.
+        for (down_us, missing) in [(50_000, 1), (150_000, 0)] {
+            let FaultKind::Crash { down_us: down, .. } = &mut plan.faults[1].kind else { unreachable!() };
+            *down = down_us;
+            let watched = watch(&plan);
+            assert_held(&watched);
+            assert_eq!(watched.of(EventKind::EngineUnrestorable).count(), missing, "{act:?}");
+        }
+    }
+}
+
+#[test]
+fn a_life_that_opened_with_a_lower_budget_ends_when_it_is_raised() {
+    let mut plan = plan_of(StoreAct::LowerBudget { to_bytes: 64 }, 1_000);
+    // Nothing is in the store yet, so that it opens, and has no room for anything.
+    plan.faults[0].at = When::Time { us: 10_000 };
+    plan.faults[0].until_us = Some(30_000);
+    let watched = watch(&plan);
+    assert_held(&watched);
+    assert_eq!(watched.of(EventKind::Died).count(), 2, "of the act, and of its end");
+    assert_eq!(watched.dispatched_between(30_000, 600_000), 8);
 }

@@ -106,7 +106,8 @@ impl BadRecords {
         }
         if touch.is_of_all() {
             state.touched.extend(state.bad.keys());
-            state.rootless = touch.while_it_runs.then(FxHashSet::default);
+            // A node that is still opening makes its directory, or will find that it is gone.
+            state.rootless = (touch.while_it_runs && state.ready).then(FxHashSet::default);
         }
     }
 

@@ -98,6 +98,14 @@ fn a_directory_that_is_gone_lets_nothing_in_until_the_next_life() {
 }
 
 #[test]
+fn a_directory_that_goes_before_its_node_is_open_may_be_made_by_it() {
+    let mut ledger = ledger(StoreAct::RemoveStore, 0);
+    ledger.event(&Event::FaultBegan { fault: ACT });
+    answered(&mut ledger, 1, FIRST);
+    assert_eq!(ledger.finish(), Vec::<String>::new());
+}
+
+#[test]
 fn a_store_is_read_by_its_open_and_never_again() {
     let mut ledger = ledger(StoreAct::SharedSnapshot, 1);
     let read = |ledger: &mut Ledger<BadRecords>| {

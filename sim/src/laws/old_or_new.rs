@@ -50,6 +50,8 @@ pub struct OldOrNew {
     acts: StoreActs,
     /// Senders' records that somebody laid hands on: what was signed before is sent again for long, and owed by nobody.
     unowed: BTreeSet<RecordName>,
+    /// Nodes whose whole store was removed: the same for every sender's record of theirs.
+    unowed_of: BTreeSet<NodeId>,
     /// Nodes whose store was removed from under them, until they boot: nothing that they tell is owed.
     rootless: BTreeSet<NodeId>,
 }
@@ -73,6 +75,7 @@ impl OldOrNew {
             landed: 0,
             acts: StoreActs::of(setting),
             unowed: BTreeSet::new(),
+            unowed_of: BTreeSet::new(),
             rootless: BTreeSet::new(),
         }
     }
@@ -97,9 +100,8 @@ impl OldOrNew {
     fn touched(&mut self, fault: FaultId) {
         let Some(touch) = self.acts.get(fault).filter(|touch| touch.changes_records()) else { return };
         let told = &mut self.nodes.at(touch.node).records;
-        let is_sender = |(_, (_, told)): &(&RecordName, &(StreamKey, Told))| matches!(told, Told::Sender(_));
         if touch.is_of_all() {
-            self.unowed.extend(told.iter().filter(is_sender).map(|(name, _)| *name));
+            self.unowed_of.insert(touch.node);
             told.clear();
             if touch.while_it_runs {
                 self.rootless.insert(touch.node);
@@ -112,7 +114,8 @@ impl OldOrNew {
 
     fn exposed(&mut self, node: NodeId, transaction: &Transaction) {
         let record = self.senders.of(&transaction.stream);
-        if self.rootless.contains(&node) || self.unowed.contains(&record) {
+        let is_unowed = self.unowed_of.contains(&node) || self.unowed.contains(&record);
+        if self.rootless.contains(&node) || is_unowed {
             return;
         }
         let entry = self.nodes.at(node).records.entry(record);
@@ -222,7 +225,7 @@ mod tests {
     use crate::laws::fake::{
         HONEST, Image, Ledger, brief, receiver_record, record_of, sender_record, transaction,
     };
-    use crate::plan::Death;
+    use crate::plan::{Death, Fault, FaultKind, StoreAct, When};
 
     /// Node 3 dispatched sequences 1 and 2; then it lost power and held `image`.
     fn receiver(image: Image) -> (Vec<String>, u64) {
@@ -300,6 +303,24 @@ mod tests {
             ledger.died(1, Death::Process);
             ledger.died(1, Death::Process);
             assert_eq!(ledger.finish().len(), usize::from(breaks), "lease {lease}");
+        }
+    }
+
+    #[test]
+    fn a_sender_owes_nothing_of_what_it_signed_before_its_store_was_removed() {
+        for removed in [false, true] {
+            let mut plan = Ledger::plan();
+            let kind = FaultKind::Store { node: NodeId(1), act: StoreAct::RemoveStore, stopped_us: 1 };
+            let at = When::Time { us: 0 };
+            plan.faults.push(Fault { id: FaultId(0), at, until_us: None, kind });
+            let mut ledger = Ledger::over(OldOrNew::new(&Ledger::setting_of(plan)));
+            if removed {
+                ledger.event(&Event::FaultBegan { fault: FaultId(0) });
+            }
+            ledger.restarted(1);
+            ledger.exposed(1, &transaction(1, 3, 4, 4));
+            ledger.restarted(1);
+            assert_eq!(ledger.finish().len(), usize::from(!removed));
         }
     }
 }

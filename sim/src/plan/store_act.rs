@@ -31,7 +31,8 @@ impl RecordOf {
     }
 }
 
-/// What is done to a store. An act on a record that is not there does nothing.
+/// What is done to a store. An act on a record that is not there does nothing, and so does one that would take away or
+/// rename a record that has no marker yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum StoreAct {
@@ -87,7 +88,7 @@ pub enum StoreAct {
     },
     /// The store's directory is removed with everything in it.
     RemoveStore,
-    /// The store is opened with this budget for as long as the act lasts.
+    /// The store is opened with this budget for as long as the act lasts; a life that was so opened ends with it.
     LowerBudget {
         /// The budget in bytes.
         to_bytes: u64,

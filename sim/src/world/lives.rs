@@ -57,6 +57,8 @@ pub struct NodeState {
     pub(super) gathering: bool,
     /// The budget that its store is opened with, where that was lowered.
     pub(super) budget_bytes: Option<u64>,
+    /// Whether this life opens, or opened, its store with less than the plan's budget.
+    pub(super) has_low_budget: bool,
     /// The crash of the plan that the node is down for, by its place.
     pub(super) down_for: Option<usize>,
     /// Messages that the sending tasks of this life have taken and not sent.
@@ -86,6 +88,7 @@ impl NodeState {
             during: None,
             gathering: false,
             budget_bytes: None,
+            has_low_budget: false,
             down_for: None,
             in_hand: IndexSet::default(),
             frames_in_hand: IndexMap::default(),
@@ -143,6 +146,7 @@ impl World {
         state.during = None;
         state.gathering = false;
         state.in_mailbox = [0; 4];
+        state.has_low_budget = state.budget_bytes.is_some();
         let change = state.clock.boot(now, state.last_death);
         let life = state.life;
         let wall = state.clock.wall_now(now);

@@ -25,7 +25,9 @@ impl World {
         }
         self.heal_network();
         for node in cannot_open {
-            self.die(node, Death::Process, 0);
+            if self.is_up(node) {
+                self.die(node, Death::Process, 0);
+            }
         }
         for node in 0..self.nodes.len() {
             self.heal_node(NodeId(u16::try_from(node).expect("a plan holds at most MAX_NODES nodes")));

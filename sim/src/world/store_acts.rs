@@ -39,10 +39,14 @@ impl World {
         }
     }
 
-    /// What is left of an act that lasts is undone.
+    /// What is left of an act that lasts is undone. A budget holds from open to end of a life: who raises it starts the node
+    /// again.
     pub(super) fn end_store_act(&mut self, node: NodeId, act: &StoreAct) {
         if let StoreAct::LowerBudget { .. } = act {
             self.node(node).budget_bytes = None;
+            if self.is_up(node) && self.nodes[node.index()].has_low_budget {
+                self.die(node, Death::Process, 0);
+            }
         } else {
             self.node(node).down_for = None;
         }
@@ -55,6 +59,10 @@ impl World {
         let paths: Vec<DiskPath> = names.iter().map(|name| record_path(&root, *name)).collect();
         let mut store = Hands { disk: &mut self.disks[node.index()], root };
         match act {
+            // A record that is not marked yet leaves nothing behind that could tell of it: to take it away is to clear its
+            // stream, which is another act.
+            StoreAct::RemoveRecord { .. } | StoreAct::Rename { .. } | StoreAct::UpperCase { .. }
+                if !store.is_marked(names[0]) => {}
             StoreAct::RemoveRecord { .. } => store.remove(&paths[0]),
             StoreAct::RemoveMarker { .. } => store.remove(&marker_path(&store.root, names[0])),
             StoreAct::Rename { .. } => store.rename(&paths[0], &paths[1]),
@@ -104,6 +112,10 @@ impl Hands<'_> {
 
     fn flush(&mut self) {
         let _ = self.disk.apply(&DiskRequest::FlushDirectory { path: self.root.clone() }, None);
+    }
+
+    fn is_marked(&self, name: RecordName) -> bool {
+        self.disk.visible(&marker_path(&self.root, name)).is_some()
     }
 
     fn remove(&mut self, path: &DiskPath) {
