@@ -157,6 +157,7 @@ pub const fn convicted_by(flaw: Flaw) -> (&'static str, Option<&'static str>) {
         | Flaw::AnyFreeSlot
         | Flaw::InboxAndSelfMerged
         | Flaw::PoolTotalNotEnforced
+        | Flaw::FairClaimNotEnforced
         | Flaw::ChargesNotRebuilt
         | Flaw::ExistingStreamRecharged => (Slots::ID, None),
         Flaw::QuotaNotUndone => (OriginRate::ID, Some(Quota::ID)),

@@ -83,6 +83,8 @@ pub mod undo_digest;
 pub mod verdict;
 
 pub mod counters;
+pub mod fair_claim;
+mod licences;
 pub mod counters_told;
 pub mod pending;
 

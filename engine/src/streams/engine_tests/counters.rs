@@ -51,7 +51,8 @@ async fn a_scan_that_fails_as_a_whole_is_a_persistence_failure_of_its_own() {
     let node = Node::start().await;
     node.machine.crash();
     node.machine.fail("list", "", DiskErrorKind::Io);
-    let open = || Streams::open(&node.machine.host(), root(), node.config);
+    let host = node.machine.host();
+    let open = || Streams::open(&host, root(), node.config);
     let failed = open().await.expect_err("the directory cannot be listed");
     assert_eq!(failed.counters(), Counters { persistence_failure: 1, ..Counters::default() });
     let opened = open().await.expect("the fault is over");

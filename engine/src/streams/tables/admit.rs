@@ -304,6 +304,11 @@ impl Tables {
         match found {
             _ if self.flaws.has(Flaw::BoundPerTableOnly) => Ok(()),
             Err(CapacityBound::Pool { .. }) if self.flaws.has(Flaw::PoolTotalNotEnforced) => Ok(()),
+            Err(CapacityBound::Claim { .. })
+                if self.flaws.has(Flaw::FairClaimNotEnforced) && charges.pooled() < bounds.pool =>
+            {
+                Ok(())
+            }
             _ if of_the_node && self.flaws.has(Flaw::InboxAndSelfMerged) => {
                 let share = bounds.inbox + bounds.self_share;
                 if together < share { Ok(()) } else { Err(CapacityBound::SelfShare { share }) }
