@@ -162,11 +162,12 @@ impl Node {
             ("not-in-custody", custody.not_in_custody, told.not_in_custody, untaken),
             ("persistence-failure", counted.persistence_failure, told.failed.into(), NO_BOUND),
         ];
-        let wrong = |counted: u64, told: u64, untold: u64| {
-            counted < told || counted > told.saturating_add(untold)
-        };
+        let wrong =
+            |counted: u64, told: u64, untold: u64| counted < told || counted > told.saturating_add(untold);
         let say = |name: &str, counted: u64, told: u64| {
-            format!("counts {counted} of {name}, and told its callers {told}, and at most {untold} admissions are not told")
+            format!(
+                "counts {counted} of {name}, and told its callers {told}, and at most {untold} admissions are not told"
+            )
         };
         rows.into_iter()
             .find(|(_, counted, told, untold)| wrong(*counted, *told, *untold))

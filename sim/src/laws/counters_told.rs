@@ -273,7 +273,9 @@ mod tests {
     #[test]
     fn a_failed_batch_takes_back_what_waited_for_it_and_counts_once() {
         let failed = EngineEvent::BatchFailed { batch: BATCH, undone: 3, state_digest: [0; 32] };
-        for (counts, breaks) in [(counted(1, 1), 0), (counted(3, 1), 1), (counted(1, 0), 1), (counted(0, 1), 1)] {
+        for (counts, breaks) in
+            [(counted(1, 1), 0), (counted(3, 1), 1), (counted(1, 0), 1), (counted(0, 1), 1)]
+        {
             let mut ledger = three_replays(failed);
             ledger.view.counters.insert(NodeId(3), counts);
             assert_eq!(ledger.finish().len(), breaks, "{counts:?}");
@@ -312,7 +314,9 @@ mod tests {
         type Case<'a> = (EngineEvent<'a>, fn(&mut Counters) -> &mut u64);
         let cases: [Case<'_>; 8] = [
             (refused(Table::Receiver, SPENT), |counters| &mut counters.spent),
-            (refused(Table::Sender, CAPACITY), |counters| &mut counters.stream_capacity_exceeded.sender_table),
+            (refused(Table::Sender, CAPACITY), |counters| {
+                &mut counters.stream_capacity_exceeded.sender_table
+            }),
             (refused(Table::Receiver, NOT_IN_CUSTODY), |counters| &mut counters.custody.not_in_custody),
             (refused(Table::Receiver, "byte-rate-exhausted"), |counters| {
                 &mut counters.quota.byte_rate_exhausted[3]

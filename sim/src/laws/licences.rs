@@ -70,7 +70,9 @@ impl Begun {
         let of_node = || here || route.is_some_and(|(origin, ..)| origin == node);
         match licence {
             // A bad record makes its own stream unavailable, at the node that holds it, and nothing else of it wrong.
-            Licence::RecordTouched | Licence::Damage | Licence::FailedRead if violation.law == Available::ID => {
+            Licence::RecordTouched | Licence::Damage | Licence::FailedRead
+                if violation.law == Available::ID =>
+            {
                 here && stream.is_none_or(|stream| route == Some(stream)) && event.is_some_and(is_unavailable)
             }
             Licence::RecordTouched => here && stream == route,
@@ -148,15 +150,17 @@ impl Licences {
                 if let Some((node, stream)) = self.cleared.get(fault).copied() {
                     self.end(|begun| {
                         let Touched { node: touched, stream: of, licence, .. } = begun.touched;
-                        licence == Licence::RecordTouched && touched == node && (stream.is_none() || of == stream)
+                        licence == Licence::RecordTouched
+                            && touched == node
+                            && (stream.is_none() || of == stream)
                     });
                 }
                 let touched = self.acts.get(fault).into_iter().flatten();
                 self.begun.extend(touched.map(|touched| Begun::new(*touched, Some(*fault), at)));
             }
-            Event::FaultEnded { fault } => self.end(|begun| {
-                begun.fault == Some(*fault) && begun.touched.licence == Licence::FailedRead
-            }),
+            Event::FaultEnded { fault } => {
+                self.end(|begun| begun.fault == Some(*fault) && begun.touched.licence == Licence::FailedRead)
+            }
             Event::Quiesced => self.end(|begun| begun.touched.is_mended),
             Event::Booted { node, .. } => self.booted(*node),
             Event::Ready { node, .. } => {

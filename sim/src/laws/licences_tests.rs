@@ -48,7 +48,9 @@ fn a_record_that_is_touched_makes_its_stream_unavailable_from_the_next_life_on()
 
 #[test]
 fn a_stream_that_was_cleared_is_available_from_the_next_life_on() {
-    for (clears, breaks) in [(StoreAct::Clear { of: OF }, 1), (StoreAct::RemoveStore, 1), (StoreAct::SharedSnapshot, 0)] {
+    for (clears, breaks) in
+        [(StoreAct::Clear { of: OF }, 1), (StoreAct::RemoveStore, 1), (StoreAct::SharedSnapshot, 0)]
+    {
         let mut ledger = ledger(Available::ID, &[(3, StoreAct::RemoveRecord { of: OF }), (3, clears)]);
         begins(&mut ledger, 0);
         ledger.restarted(3);

@@ -83,9 +83,9 @@ pub mod undo_digest;
 pub mod verdict;
 
 pub mod counters;
+pub mod counters_told;
 pub mod fair_claim;
 mod licences;
-pub mod counters_told;
 pub mod pending;
 
 #[cfg(test)]

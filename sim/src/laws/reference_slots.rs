@@ -179,12 +179,7 @@ impl ReferenceSlots {
         });
     }
 
-    fn answered(
-        &mut self,
-        transaction: &Transaction,
-        passage: Passage,
-        answer: Answer,
-    ) -> Option<Seen> {
+    fn answered(&mut self, transaction: &Transaction, passage: Passage, answer: Answer) -> Option<Seen> {
         let (sequence, word) = (transaction.sequence.0, DigestKey::word(&transaction.digest));
         let opens = self.open.get_mut(&transaction.stream)?;
         let place = opens
@@ -336,7 +331,8 @@ impl ReferenceSlots {
     /// The most streams that may be charged to each introducer that any ever came through, in no order.
     pub(super) fn at_most(&self) -> impl Iterator<Item = (Introducer, u64)> {
         let of = |introducer| self.open_of.get(introducer).copied().unwrap_or(0);
-        let known = self.may.iter().map(move |(introducer, may)| (*introducer, may.len() as u64 + of(introducer)));
+        let known =
+            self.may.iter().map(move |(introducer, may)| (*introducer, may.len() as u64 + of(introducer)));
         let new = self.open_of.iter().filter(|(introducer, _)| !self.may.contains_key(introducer));
         known.chain(new.map(|(introducer, open)| (*introducer, *open)))
     }

@@ -76,7 +76,9 @@ impl Slots {
             && most < u64::from(floor)
             && self.capacity >= self.bounds.most_streams();
         if below {
-            return Some(format!("{node} refused a new stream through {introducer}, which had at most {most} of the {floor} streams of its floor"));
+            return Some(format!(
+                "{node} refused a new stream through {introducer}, which had at most {most} of the {floor} streams of its floor"
+            ));
         }
         let within = self.nodes.at(node).refused_within_claim(refused, self.capacity, &self.bounds)?;
         Some(format!("{node} refused a new stream through {within}"))

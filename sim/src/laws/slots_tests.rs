@@ -110,7 +110,8 @@ fn above_its_floor_a_slot_has_its_fair_claim_and_no_more() {
     for (streams, claim_left) in
         [([2, 2], true), ([5, 2], true), ([3, 3], true), ([4, 3], false), ([5, 3], false), ([2, 5], true)]
     {
-        let (admits, refuses) = (one_more(streams, 0, first), one_more(streams, 0, Answer::Refused(CAPACITY)));
+        let (admits, refuses) =
+            (one_more(streams, 0, first), one_more(streams, 0, Answer::Refused(CAPACITY)));
         assert_eq!((admits, refuses), (usize::from(!claim_left), usize::from(claim_left)), "{streams:?}");
     }
     let full = [4, 4];

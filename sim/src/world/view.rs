@@ -11,8 +11,8 @@ use bytes::Bytes;
 use groundhog_engine::host::disk::{DiskPath, EntryKind};
 use groundhog_engine::host::observe::RecordName;
 use groundhog_engine::store::frame;
-use groundhog_engine::streams::Counters;
 use groundhog_engine::store::name::{FileName, marker_path, record_path, with_record_path};
+use groundhog_engine::streams::Counters;
 
 /// The disks of a world, and its nodes.
 pub struct DiskView<'a> {
