@@ -141,8 +141,8 @@ pub const LIMITS: &[Limit] = &[
         id: "unavailable-stream",
         means: "A stream whose record was damaged, moved or taken away fails closed until an operator clears it.",
         licence: Some(Licence::RecordTouched),
-        // The lease law reads the disk: what a life signs under a lease that it has in memory, and that somebody took away
-        // since, cannot be shown to be covered.
+        // The lease law reads the disk: what was signed under a lease that somebody took away since, and is sent, cannot be
+        // shown to be covered.
         laws: &["streams/available", "streams/lease"],
     },
     Limit {

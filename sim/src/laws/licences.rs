@@ -35,9 +35,7 @@ struct Begun {
     touched: Touched,
     fault: Option<FaultId>,
     since: SimTime,
-    /// Whether the node has booted since.
-    booted: bool,
-    /// Whether its engines have opened since: what they found there is what they know.
+    /// Whether the node's engines have opened since: what they found there is what they know.
     opened: bool,
     /// Whether it is undone: the node's next life knows nothing of it.
     is_over: bool,
@@ -45,15 +43,15 @@ struct Begun {
 
 impl Begun {
     const fn new(touched: Touched, fault: Option<FaultId>, since: SimTime) -> Self {
-        Self { touched, fault, since, booted: false, opened: false, is_over: false }
+        Self { touched, fault, since, opened: false, is_over: false }
     }
 
     /// Whether it is in force for this law now.
     fn is_in_force(&self, law: &str) -> bool {
         match self.touched.licence {
-            // What a life signs is covered by a lease that the life has in memory, and nobody can see any more. The next life
-            // finds no record that it could believe, and signs nothing.
-            Licence::RecordTouched if law == Lease::ID => !self.booted,
+            // What is sent was signed under a lease that nobody can see any more: by the life that has it in memory, or
+            // before it, and sent again. Nothing new is signed until the record is cleared.
+            Licence::RecordTouched if law == Lease::ID => true,
             // A store is read once: a record that is touched later is bad, and a stream begins again, for the next life.
             Licence::RecordTouched | Licence::SenderCleared => self.opened,
             _ => true,
@@ -181,8 +179,6 @@ impl Licences {
             let is_over = begun.is_over || begun.touched.licence == Licence::StoreRemoved;
             begun.touched.node != node || !is_over
         });
-        let here = self.begun.iter_mut().filter(|begun| begun.touched.node == node);
-        here.for_each(|begun| begun.booted = true);
     }
 
     /// The stream that an event is about.

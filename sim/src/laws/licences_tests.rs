@@ -80,16 +80,18 @@ fn what_could_not_be_read_can_be_once_every_fault_has_ended_and_the_node_has_res
 }
 
 #[test]
-fn a_lease_that_was_taken_away_is_in_memory_until_the_node_dies() {
+fn what_was_signed_under_a_lease_that_was_taken_away_is_sent_until_the_stream_is_cleared() {
     let of = RecordOf { table: Table::Sender, ..OF };
-    for (restarts, breaks) in [(false, 0), (true, 1)] {
-        let mut ledger = ledger(Lease::ID, &[(1, StoreAct::RemoveRecord { of })]);
+    for (origin, clears, breaks) in [(1, false, 0), (1, true, 1), (2, false, 1)] {
+        let acts = [(1, StoreAct::RemoveRecord { of }), (1, StoreAct::Clear { of })];
+        let mut ledger = ledger(Lease::ID, &acts);
         begins(&mut ledger, 0);
-        if restarts {
-            ledger.restarted(1);
+        if clears {
+            begins(&mut ledger, 1);
         }
-        ledger.exposed(1, &transaction(1, 3, 0, 1));
-        assert_eq!(ledger.finish().len(), breaks, "restarts: {restarts}");
+        ledger.restarted(1);
+        ledger.exposed(origin, &transaction(origin, 3, 0, 1));
+        assert_eq!(ledger.finish().len(), breaks, "of node {origin}, cleared: {clears}");
     }
 }
 

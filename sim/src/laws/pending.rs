@@ -111,7 +111,7 @@ mod tests {
         closed(&mut pending, 2);
         transitions(&mut pending, 5..7);
         assert_eq!(failed(&mut pending), [3, 4, 5, 6], "three waited for nothing");
-        assert_eq!(failed(&mut pending), [], "once");
+        assert!(failed(&mut pending).is_empty(), "once");
     }
 
     #[test]
