@@ -96,6 +96,8 @@ flaws! {
     ReferencesResolvedAtDequeue "references-resolved-at-dequeue" "decision 6" "References are resolved when a frame leaves its lane's queue, and not when it arrives.";
     ChunkEnvelopesAdmitted "chunk-envelopes-admitted" "000, Receiver state machine" "The envelope of a chunk is admitted, and charged, like a transaction of its own.";
     TombstonesInsteadOfWindow "tombstones-instead-of-window" "B-R37" "What was put together from chunks is dispatched without an admission: its tombstone is trusted.";
+    FailedBatchStaysCounted "failed-batch-stays-counted" "000, Persistence and bounds" "What a failed batch would have refused stays counted, although no caller was told.";
+    FairClaimNotEnforced "fair-claim-not-enforced" "000, Receiver streams by connection slot" "Slots above their floors are held against the pool, and not against their fair claims.";
 }
 
 /// A set of flaws in an engine's configuration: never global, `Copy`, and of size zero without the feature `flaws`.

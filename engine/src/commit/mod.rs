@@ -30,7 +30,7 @@ use core::{Core, Phase};
 use smallvec::SmallVec;
 use std::fmt::Debug;
 use std::hash::Hash;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 use tokio::sync::Notify;
 
 /// The most transitions that wait for one batch, and the most records that one batch holds before it takes no further
@@ -170,6 +170,35 @@ impl<S: State> Drop for Handle<S> {
     }
 }
 
+/// A look at one engine's tables that neither keeps them nor waits for them.
+pub struct Watch<S: State>(Weak<Shared<S>>);
+
+impl<S: State> Clone for Watch<S> {
+    fn clone(&self) -> Self {
+        Self(Weak::clone(&self.0))
+    }
+}
+
+impl<S: State> Debug for Watch<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Watch")
+    }
+}
+
+impl<S: State> Watch<S> {
+    /// Looks at the tables as they are in memory, and at how many batches failed; `None` while a transition holds the lock,
+    /// and once the engine is gone.
+    pub fn look<T>(&self, look: impl FnOnce(&S, u64) -> T) -> Option<T> {
+        let shared = self.0.upgrade()?;
+        let core = match shared.core.try_lock() {
+            Ok(core) => core,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        Some(look(&core.state, core.failures))
+    }
+}
+
 /// One engine's tables behind one lock, and the one writer that makes them durable. Cheap to clone. When the last clone
 /// is dropped the writer writes what is still pending and gives the store up.
 pub struct GroupCommit<S: State>(Arc<Handle<S>>);
@@ -264,6 +293,12 @@ impl<S: State> GroupCommit<S> {
     /// Looks at the tables as they are in memory, staged effects included.
     pub fn read<T>(&self, look: impl FnOnce(&S) -> T) -> T {
         look(&self.0.0.lock_regardless().state)
+    }
+
+    /// Looks at the tables without keeping them.
+    #[must_use]
+    pub fn watch(&self) -> Watch<S> {
+        Watch(Arc::downgrade(&self.0.0))
     }
 
     /// Batches of this life that failed, each counted once (counter `persistence_failure`).

@@ -18,7 +18,7 @@ use super::tables::{
 use super::verify::{Verified, stream_key};
 use super::waits::{Admission, Admitting, Judged, Reserving, Started, Taking};
 use super::window::{Digest, Verdict};
-use crate::commit::{GroupCommit, Staging};
+use crate::commit::{GroupCommit, Staging, Watch};
 use crate::flaws::{Flaw, Flaws};
 use crate::host::Host;
 use crate::host::disk::DiskPath;
@@ -361,6 +361,12 @@ impl Streams {
         })
     }
 
+    /// The same for who looks on: it neither keeps the store open nor waits for the lock.
+    #[must_use]
+    pub fn watch_counters(&self) -> CountersWatch {
+        CountersWatch(self.commit.as_ref().map(GroupCommit::watch))
+    }
+
     /// The set U: every record that did not restore, and why.
     #[must_use]
     pub fn unrestorable(&self) -> Vec<(RecordName, Unrestorable)> {
@@ -395,6 +401,19 @@ impl Streams {
 
     fn read<T>(&self, look: impl FnOnce(&Tables) -> T) -> Option<T> {
         self.commit.as_ref().map(|commit| commit.read(look))
+    }
+}
+
+/// A look at what is counted: see [`Streams::watch_counters`].
+#[derive(Clone, Debug)]
+pub struct CountersWatch(Option<Watch<Tables>>);
+
+impl CountersWatch {
+    /// What was counted since the open; `None` while a transition holds the lock, and once the streams are gone.
+    #[must_use]
+    pub fn look(&self) -> Option<Counters> {
+        let Some(watch) = &self.0 else { return Some(Counters::default()) };
+        watch.look(|tables, persistence_failure| Counters { persistence_failure, ..*tables.counters() })
     }
 }
 

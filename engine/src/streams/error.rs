@@ -7,6 +7,7 @@ use super::key::StreamKey;
 use super::quota::QuotaError;
 use super::record::Introducer;
 use super::slots::CapacityBound;
+use super::tables::Counters;
 use crate::commit::CommitError;
 use crate::host::Unscheduled;
 use crate::host::observe::RecordName;
@@ -242,4 +243,14 @@ pub enum OpenError {
     /// The machine is going down.
     #[error(transparent)]
     Unscheduled(#[from] Unscheduled),
+}
+
+impl OpenError {
+    /// What an open that failed counted: a scan that fails as a whole is one persistence failure (seed 000, Bad records). The
+    /// next open begins at zero: who opens again in the same process adds this up.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        let persistence_failure = u64::from(matches!(self, OpenError::Store(_)));
+        Counters { persistence_failure, ..Counters::default() }
+    }
 }

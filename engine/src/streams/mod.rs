@@ -28,7 +28,7 @@ mod waits;
 pub mod window;
 pub mod wire;
 
-pub use engine::{Arrival, SEQUENCE_LEASE, STREAM_CAPACITY, Storage, Streams, StreamsConfig};
+pub use engine::{Arrival, CountersWatch, SEQUENCE_LEASE, STREAM_CAPACITY, Storage, Streams, StreamsConfig};
 pub use error::{AdmitError, OpenError, Refusal, ReserveError, TakeError};
 pub use spent::{RELAY_INBOX_MAX_MS, spent};
 pub use state_digest::StateDigest;

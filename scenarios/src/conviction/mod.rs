@@ -22,6 +22,7 @@ pub const fn scenario_of(flaw: Flaw) -> &'static str {
         Flaw::BoundPerTableOnly
         | Flaw::InboxAndSelfMerged
         | Flaw::PoolTotalNotEnforced
+        | Flaw::FairClaimNotEnforced
         | Flaw::ChargesNotRebuilt
         | Flaw::ExistingStreamRecharged => "origin-flood",
         Flaw::AnyFreeSlot => "connection-rotation",

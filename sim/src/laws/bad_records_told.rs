@@ -2,9 +2,11 @@
 //! happened.
 
 use super::available::UNAVAILABLE;
+use super::pending::Pending;
 use super::per_node::PerNode;
 use super::{Law, Setting, View};
 use crate::ledger::event::Event;
+use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
 use crate::units::{NodeId, SimTime};
 use groundhog_engine::host::observe::{Decision, EngineEvent, RecordName, TransitionNumber};
@@ -13,8 +15,9 @@ use std::collections::BTreeSet;
 #[derive(Default)]
 struct Node {
     told: BTreeSet<RecordName>,
-    /// Calls refused in this life.
+    /// Calls refused in this life, but for those that failed with a batch.
     refused: u64,
+    pending: Pending<()>,
     /// The transition whose refusal was told last.
     counted: Option<TransitionNumber>,
     /// Scans of this life that failed.
@@ -42,8 +45,20 @@ impl BadRecordsTold {
         Self::default()
     }
 
+    const fn reads_now(&self) -> EventMask {
+        Pending::<()>::READS.with(EventMask::of(&[
+            EventKind::Booted,
+            EventKind::OpenFailed,
+            EventKind::EngineUnrestorable,
+            EventKind::EngineOpened,
+            EventKind::EngineLoadFailed,
+            EventKind::EngineUnavailableRefused,
+        ]))
+    }
+
     fn engine(&mut self, node: NodeId, event: &EngineEvent<'_>) -> Option<String> {
         let state = self.nodes.at(node);
+        state.refused -= state.pending.event(event).count() as u64;
         match *event {
             EngineEvent::Unrestorable { record, .. } => {
                 (!state.told.insert(record)).then(|| format!("{node} told record {record} twice in one open"))
@@ -60,6 +75,7 @@ impl BadRecordsTold {
             }
             EngineEvent::UnavailableRefused { transition, record, refused } => {
                 state.refused += 1;
+                state.pending.push(transition, ());
                 state.counted = Some(transition);
                 if refused != state.refused {
                     let saw = "calls of unavailable streams and counted";
@@ -82,8 +98,7 @@ impl BadRecordsTold {
 }
 
 impl Law for BadRecordsTold {
-    law_identity!(Mechanism reads Booted, OpenFailed, EngineUnrestorable, EngineOpened, EngineLoadFailed, EngineUnavailableRefused,
-        EngineTransition);
+    law_identity!(Mechanism reads by reads_now);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, broken: &mut Vec<Violation>) {
         let (node, saw) = match event {

@@ -9,6 +9,8 @@ use super::bad_records::BadRecords;
 use super::bad_records_told::BadRecordsTold;
 use super::chunks::Chunks;
 use super::conservation::Conservation;
+use super::counters::Counters;
+use super::counters_told::CountersTold;
 use super::delivered::Delivered;
 use super::durable_only::DurableOnly;
 use super::excuses::Excused;
@@ -96,6 +98,7 @@ pub const LAWS: &[Entry] = &[
     law!(ReferenceResolves, Outcome),
     law!(ArrivalOrder, Outcome),
     law!(Chunks, Outcome),
+    law!(Counters, Outcome),
     law!(Release, Mechanism),
     law!(Order, Mechanism),
     law!(TwoBatches, Mechanism),
@@ -105,6 +108,7 @@ pub const LAWS: &[Entry] = &[
     law!(Lease, Mechanism),
     law!(Quota, Mechanism),
     law!(BadRecordsTold, Mechanism),
+    law!(CountersTold, Mechanism),
 ];
 
 /// The law of this id.
@@ -153,6 +157,7 @@ pub const fn convicted_by(flaw: Flaw) -> (&'static str, Option<&'static str>) {
         | Flaw::AnyFreeSlot
         | Flaw::InboxAndSelfMerged
         | Flaw::PoolTotalNotEnforced
+        | Flaw::FairClaimNotEnforced
         | Flaw::ChargesNotRebuilt
         | Flaw::ExistingStreamRecharged => (Slots::ID, None),
         Flaw::QuotaNotUndone => (OriginRate::ID, Some(Quota::ID)),
@@ -173,6 +178,7 @@ pub const fn convicted_by(flaw: Flaw) -> (&'static str, Option<&'static str>) {
         Flaw::ReferenceTableLru | Flaw::ReferencesResolvedAtDequeue => (ReferenceResolves::ID, None),
         Flaw::ChunkEnvelopesAdmitted => (Honest::ID, None),
         Flaw::TombstonesInsteadOfWindow => (AtMostOnce::ID, None),
+        Flaw::FailedBatchStaysCounted => (Counters::ID, Some(CountersTold::ID)),
     }
 }
 

@@ -4,14 +4,12 @@
 //! node that it touches, from then on; never by what an engine says, never by an empty store, and never by a power
 //! failure alone.
 
-use super::store_acts::Routes;
-use super::{Law, LawKind, Names, Setting, View};
+use super::licences::Licences;
+use super::{Law, LawKind, Setting, View};
 use crate::ledger::event::Event;
 use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
-use crate::plan::{Act, DiskFault, DiskOperation, FaultKind, Plan, StoreAct};
-use crate::units::{FaultId, NodeId, SimTime};
-use groundhog_engine::streams::key::{Class, Table};
+use crate::units::SimTime;
 use std::collections::BTreeMap;
 
 /// The limit that stands for sequences that were signed twice because an earlier allocator was put back.
@@ -98,18 +96,15 @@ pub const LIMITS: &[Limit] = &[
         id: TWO_ALLOCATORS,
         means: "Two runtimes on one allocator, or a backup that is put back, sign sequences twice: an honest node is shown as forking.",
         licence: Some(Licence::PutBack),
+        // The disk that was put back is what the next life begins from, and what it says is shown by it: no law that reads the
+        // disk beside the events is excused. What is lost by it `streams/delivered` tells apart itself.
         laws: &[
             "streams/at-most-once",
             "streams/one-digest",
             "streams/honest",
             "streams/old-or-new",
-            "streams/refusal-true",
-            "streams/delivered",
-            "streams/lease",
             "streams/verdict",
             "streams/slots",
-            "commit/release",
-            "commit/order",
         ],
     },
     Limit {
@@ -146,7 +141,8 @@ pub const LIMITS: &[Limit] = &[
         id: "unavailable-stream",
         means: "A stream whose record was damaged, moved or taken away fails closed until an operator clears it.",
         licence: Some(Licence::RecordTouched),
-        // What was signed before is sent again when its lease can no longer be seen.
+        // The lease law reads the disk: what was signed under a lease that somebody took away since, and is sent, cannot be
+        // shown to be covered.
         laws: &["streams/available", "streams/lease"],
     },
     Limit {
@@ -159,102 +155,19 @@ pub const LIMITS: &[Limit] = &[
         id: super::delivered::CLEARED_SENDER,
         means: "A sender's stream that was cleared begins again at sequence 0: what it signs is stale, then a fork, and lost, until past the receiver's window.",
         licence: Some(Licence::SenderCleared),
-        laws: &["streams/one-digest", "streams/honest", "streams/delivered", "streams/lease"],
+        // What is lost by it `streams/delivered` tells apart itself.
+        laws: &["streams/one-digest", "streams/honest"],
     },
     Limit {
         id: "store-removed",
         means: "A store that is removed under a running node can no longer show what refusals were computed from; every write fails until the node restarts.",
         licence: Some(Licence::StoreRemoved),
-        laws: &[
-            "streams/refusal-true",
-            "streams/verdict",
-            "streams/delivered",
-            "streams/lease",
-            "commit/release",
-            "commit/undo",
-            "commit/undo-digest",
-        ],
+        // Until that restart, and of that node alone: its refusals and results cannot be shown to be durable, and the
+        // reference of `commit/undo` begins from a disk where the record is gone. It accepts nothing meanwhile, which
+        // `streams/bad-records` watches, and so nothing else is excused.
+        laws: &["streams/refusal-true", "commit/release", "commit/undo"],
     },
 ];
-
-/// Origin, destination and class.
-type Route = (NodeId, NodeId, Class);
-
-/// What one act touches.
-#[derive(Clone, Copy, Debug)]
-struct Touched {
-    node: NodeId,
-    /// The one stream that it touches; `None` for every stream of the node.
-    stream: Option<Route>,
-    licence: Licence,
-}
-
-/// The acts of one plan that license something, and which of them have begun.
-#[derive(Debug)]
-struct Licences {
-    names: Names,
-    routes: Routes,
-    acts: BTreeMap<FaultId, Vec<Touched>>,
-    begun: Vec<(Touched, SimTime)>,
-}
-
-impl Licences {
-    /// The acts of a plan that excuse a law from anything.
-    fn of(setting: &Setting, law: &str) -> Self {
-        let excuses = |touched: &Touched| {
-            LIMITS.iter().any(|limit| limit.licence == Some(touched.licence) && limit.laws.contains(&law))
-        };
-        let acts = setting.plan.faults.iter().filter_map(|fault| {
-            let touched: Vec<Touched> = touched_by(&fault.kind).into_iter().filter(excuses).collect();
-            (!touched.is_empty()).then_some((fault.id, touched))
-        });
-        let acts: BTreeMap<_, _> = acts.collect();
-        let begun = put_back(&setting.plan, law);
-        let routes =
-            if acts.is_empty() && begun.is_empty() { Routes::default() } else { Routes::of(setting) };
-        Self { names: setting.names.clone(), routes, acts, begun }
-    }
-
-    /// The stream that an event is about.
-    fn route(&self, event: &Event<'_>) -> Option<Route> {
-        match event {
-            Event::Exposed { transaction, .. }
-            | Event::Arrived { transaction, .. }
-            | Event::Answered { transaction, .. }
-            | Event::Dispatched { transaction, .. } => {
-                let stream = &transaction.stream;
-                let (origin, destination) = (&stream.origin, &stream.destination);
-                Some((self.names.node(origin)?, self.names.node(destination)?, stream.class))
-            }
-            Event::ReserveAnswered { message, .. } => self.routes.get(*message),
-            _ => None,
-        }
-    }
-
-    /// What a law begins from is the disk again from a node's next life on.
-    fn booted(&mut self, node: NodeId) {
-        self.begun.retain(|(touched, _)| touched.node != node || touched.licence != Licence::StoreRemoved);
-    }
-
-    /// The limit that a violation counts as, if an act touched the stream that showed it, or, where the act touched every
-    /// stream of a node, the node where it was seen or the origin of the transaction that showed it.
-    fn limit_of(&self, violation: &Violation, event: Option<&Event<'_>>) -> Option<&'static str> {
-        let route = event.and_then(|event| self.route(event));
-        let is_touched = |touched: &Touched| match touched.stream {
-            Some(stream) => route == Some(stream),
-            None => {
-                violation.node == Some(touched.node)
-                    || route.is_some_and(|(origin, ..)| origin == touched.node)
-            }
-        };
-        LIMITS.iter().find_map(|limit| {
-            let licensed = |(touched, since): &(Touched, SimTime)| {
-                limit.licence == Some(touched.licence) && is_touched(touched) && *since <= violation.at
-            };
-            (limit.laws.contains(&violation.law) && self.begun.iter().any(licensed)).then_some(limit.id)
-        })
-    }
-}
 
 /// A law with its excuses: what an act of the plan licenses is counted as a limit, and a limit beyond the plan's ceiling
 /// breaks the law after all.
@@ -272,7 +185,7 @@ impl Excused {
     pub fn over(law: Box<dyn Law>, setting: &Setting) -> Box<dyn Law> {
         let licences = Licences::of(setting, law.id());
         let ceilings = setting.plan.limits.clone();
-        if licences.acts.is_empty() && licences.begun.is_empty() && ceilings.is_empty() {
+        if licences.is_empty() && ceilings.is_empty() {
             return law;
         }
         Box::new(Self { law, licences, ceilings, fresh: Vec::new(), limits: BTreeMap::new() })
@@ -302,23 +215,16 @@ impl Law for Excused {
     }
 
     fn reads(&self) -> EventMask {
-        let faults = EventMask::of(&[EventKind::FaultBegan, EventKind::Booted]);
-        self.law.reads().with(if self.licences.acts.is_empty() { EventMask::NONE } else { faults })
+        self.law.reads().with(self.licences.reads())
     }
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
-        if let Event::FaultBegan { fault } = event {
-            let touched = self.licences.acts.get(fault).into_iter().flatten();
-            self.licences.begun.extend(touched.map(|touched| (*touched, at)));
-            if !self.law.reads().holds(EventKind::FaultBegan) {
-                return;
-            }
+        let kind = EventKind::of(event);
+        if self.licences.reads().holds(kind) {
+            self.licences.event(at, event);
         }
-        if let Event::Booted { node, .. } = event {
-            self.licences.booted(*node);
-            if !self.law.reads().holds(EventKind::Booted) {
-                return;
-            }
+        if !self.law.reads().holds(kind) {
+            return;
         }
         self.law.event(at, event, view, &mut self.fresh);
         if !self.fresh.is_empty() {
@@ -347,70 +253,14 @@ impl Law for Excused {
     }
 }
 
-/// Acts of the plan that put an earlier copy of a disk back: each licenses something from its time on.
-fn put_back(plan: &Plan, law: &str) -> Vec<(Touched, SimTime)> {
-    let excuses = |limit: &Limit| limit.licence == Some(Licence::PutBack) && limit.laws.contains(&law);
-    if !LIMITS.iter().any(excuses) {
-        return Vec::new();
-    }
-    let acts = plan.actions.iter().filter(|action| matches!(action.act, Act::PutBack(_)));
-    let touched = |node| Touched { node, stream: None, licence: Licence::PutBack };
-    acts.map(|action| (touched(action.node), SimTime::from_us(action.at_us))).collect()
-}
-
-fn touched_by(kind: &FaultKind) -> Vec<Touched> {
-    let all = |node, licence| vec![Touched { node, stream: None, licence }];
-    match kind {
-        FaultKind::Disk { node, fault, operations, .. } => match fault {
-            DiskFault::LyingFlush => all(*node, Licence::LyingFlush),
-            DiskFault::BadSector | DiskFault::FlippedBit => all(*node, Licence::Damage),
-            DiskFault::Error | DiskFault::Stuck { fails: true } if reads(operations) => {
-                all(*node, Licence::FailedRead)
-            }
-            _ => Vec::new(),
-        },
-        FaultKind::Store { node, act, stopped_us } => store_act(*node, act, *stopped_us == 0),
-        _ => Vec::new(),
-    }
-}
-
-fn store_act(node: NodeId, act: &StoreAct, while_it_runs: bool) -> Vec<Touched> {
-    let of_each = |licence: fn(Table) -> Option<Licence>| {
-        let touched = act.records().into_iter().filter_map(|of| {
-            let stream = Some((of.origin, of.destination, of.class));
-            Some(Touched { node, stream, licence: licence(of.table)? })
-        });
-        touched.collect()
-    };
-    match act {
-        StoreAct::Clear { .. } => of_each(|table| (table == Table::Sender).then_some(Licence::SenderCleared)),
-        StoreAct::RemoveStore => {
-            let removed = while_it_runs.then_some(Licence::StoreRemoved);
-            let licences = [Some(Licence::SenderCleared), removed].into_iter().flatten();
-            licences.map(|licence| Touched { node, stream: None, licence }).collect()
-        }
-        StoreAct::RemoveMarker { .. } | StoreAct::LowerBudget { .. } | StoreAct::SharedSnapshot => Vec::new(),
-        _ => of_each(|_| Some(Licence::RecordTouched)),
-    }
-}
-
-/// Whether a fault on these operations (all when empty) strikes one that an open reads with.
-fn reads(operations: &[DiskOperation]) -> bool {
-    let reading = |operation: &DiskOperation| {
-        matches!(
-            operation,
-            DiskOperation::Open | DiskOperation::Read | DiskOperation::Length | DiskOperation::List
-        )
-    };
-    operations.is_empty() || operations.iter().any(reading)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::laws::catalogue;
     use crate::laws::fake::{Ledger, transaction};
-    use crate::plan::{Death, Fault, When};
+    use crate::plan::{Death, DiskFault, Fault, FaultKind, StoreAct, When};
+    use crate::units::{FaultId, NodeId};
+    use groundhog_engine::streams::key::{Class, Table};
 
     fn fault(node: u16, fault: DiskFault) -> FaultKind {
         FaultKind::Disk { node: NodeId(node), fault, operations: Vec::new(), skip: 0, count: 0 }

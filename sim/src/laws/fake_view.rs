@@ -6,6 +6,7 @@ use super::{RecordImage, StoreUse, View};
 use crate::units::NodeId;
 use bytes::Bytes;
 use groundhog_engine::host::observe::RecordName;
+use groundhog_engine::streams::Counters;
 use groundhog_engine::streams::key::Class;
 use groundhog_engine::units::WallMs;
 use std::collections::BTreeMap;
@@ -94,6 +95,8 @@ pub struct FakeView {
     pub orphans: Vec<(NodeId, RecordName)>,
     /// What `store_use` says.
     pub store_use: StoreUse,
+    /// What nodes count.
+    pub counters: BTreeMap<NodeId, Counters>,
 }
 
 impl FakeView {
@@ -148,5 +151,9 @@ impl View for FakeView {
 
     fn store_use(&self, _node: NodeId) -> StoreUse {
         self.store_use
+    }
+
+    fn counters(&self, node: NodeId) -> Option<Counters> {
+        self.counters.get(&node).copied()
     }
 }

@@ -82,6 +82,12 @@ pub mod undo;
 pub mod undo_digest;
 pub mod verdict;
 
+pub mod counters;
+pub mod counters_told;
+pub mod fair_claim;
+mod licences;
+pub mod pending;
+
 #[cfg(test)]
 pub(crate) mod fake;
 #[cfg(test)]
@@ -95,6 +101,7 @@ use crate::outcome::Violation;
 use crate::plan::Plan;
 use crate::units::{NodeId, SimTime};
 use groundhog_engine::host::observe::RecordName;
+use groundhog_engine::streams::Counters;
 pub use reading::RecordReader;
 use std::sync::Arc;
 
@@ -132,7 +139,8 @@ pub struct StoreUse {
     pub bytes: u64,
 }
 
-/// What a law may look at beside the events: the disks, over all states that could survive a power failure now.
+/// What a law may look at beside the events: the disks, over all states that could survive a power failure now, and what a
+/// node says when it is asked for its counters.
 pub trait View {
     /// Every distinct generation that the record could have after a power failure now; `None` for absent or torn.
     fn surviving_generations(&self, node: NodeId, record: RecordName, into: &mut Vec<Option<u64>>);
@@ -146,6 +154,9 @@ pub trait View {
     fn visible_orphan_markers(&self, node: NodeId) -> Vec<RecordName>;
     /// The record files that a reader sees.
     fn store_use(&self, node: NodeId) -> StoreUse;
+    /// What the streams of a node's present life, or of the one that dies now, count; `None` while they are not open, and while
+    /// a transition holds their lock.
+    fn counters(&self, node: NodeId) -> Option<Counters>;
 }
 
 /// What the laws of one run are told before it begins.

@@ -4,6 +4,7 @@
 //! admission's clock is past all that it accepted. It *may* be charged from the arrival that may have begun it, until long
 //! after that: nobody sees when an engine lets go of what is spent.
 
+use super::fair_claim::OverClaim;
 use super::lifespan::spent;
 use super::names::DigestKey;
 use super::store_acts::Touch;
@@ -32,6 +33,8 @@ struct Open {
     wall: WallMs,
     /// Whether an earlier admission's clock was ahead of this one's.
     behind: bool,
+    /// Why a new stream could not be admitted when it arrived, for sure.
+    over: Option<OverClaim>,
 }
 
 /// A stream of the node, by the order in which they were met: what is filed under it is small and compared fast.
@@ -67,9 +70,20 @@ pub struct RefusedNew {
     pub own: u64,
 }
 
+/// What an answer says of charges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Seen {
+    /// A new stream was refused.
+    Refused(RefusedNew),
+    /// A new stream was admitted, though its slot had its claim already when it arrived.
+    BegunBeyond(OverClaim),
+}
+
 /// Charges of one node.
 #[derive(Default)]
 pub struct ReferenceSlots {
+    /// What slots are held to; `None` where nobody asks.
+    bounds: Option<SlotBounds>,
     numbers: FxHashMap<StreamKey, StreamNumber>,
     streams: Vec<Known>,
     open_of: FxHashMap<Introducer, u64>,
@@ -89,8 +103,13 @@ fn number(stream: usize) -> StreamNumber {
 }
 
 impl ReferenceSlots {
-    /// Reads one event of the node. Gives a refusal for lack of room.
-    pub fn event(&mut self, event: &Event<'_>) -> Option<RefusedNew> {
+    /// New streams are held against these bounds.
+    pub const fn held_to(&mut self, bounds: SlotBounds) {
+        self.bounds = Some(bounds);
+    }
+
+    /// Reads one event of the node.
+    pub fn event(&mut self, event: &Event<'_>) -> Option<Seen> {
         match event {
             Event::Booted { .. } => self.booted(),
             Event::Arrived { wall, transaction, passage, introducer, .. } => {
@@ -150,13 +169,17 @@ impl ReferenceSlots {
         self.own.clear();
         self.open_of.clear();
         for stream in 0..self.streams.len() {
-            for Open { introducer, also, spent, .. } in std::mem::take(&mut self.streams[stream].open) {
-                for introducer in [Some(introducer), also].into_iter().flatten() {
-                    self.may_be_charged(stream, introducer, spent);
-                }
-                self.may_have_begun(stream, introducer);
-            }
+            let opens = std::mem::take(&mut self.streams[stream].open);
+            opens.iter().for_each(|open| self.may_have_landed(stream, open));
         }
+    }
+
+    /// What nobody was told of, or what failed, may be on the disk and be found there by the next life.
+    fn may_have_landed(&mut self, stream: usize, open: &Open) {
+        for introducer in [Some(open.introducer), open.also].into_iter().flatten() {
+            self.may_be_charged(stream, introducer, open.spent);
+        }
+        self.may_have_begun(stream, open.introducer);
     }
 
     /// A first admission of the stream may be durable and untold: it is charged to nobody for sure until one is told.
@@ -191,6 +214,7 @@ impl ReferenceSlots {
     fn arrived(&mut self, wall: WallMs, transaction: &Transaction, passage: Passage, introducer: Introducer) {
         let behind = wall < self.latest;
         self.latest = self.latest.max(wall);
+        let over = self.over_claim(&transaction.stream, introducer);
         let stream = self.number_of(&transaction.stream);
         let known = &mut self.streams[stream];
         let also = known.charged.map(|(charged, _)| charged).filter(|charged| *charged != introducer);
@@ -206,15 +230,11 @@ impl ReferenceSlots {
             spent: spent(transaction),
             wall,
             behind,
+            over,
         });
     }
 
-    fn answered(
-        &mut self,
-        transaction: &Transaction,
-        passage: Passage,
-        answer: Answer,
-    ) -> Option<RefusedNew> {
+    fn answered(&mut self, transaction: &Transaction, passage: Passage, answer: Answer) -> Option<Seen> {
         let (sequence, word) = (transaction.sequence.0, DigestKey::word(&transaction.digest));
         let stream = self.number_of(&transaction.stream);
         let opens = &mut self.streams[stream].open;
@@ -226,10 +246,14 @@ impl ReferenceSlots {
             *self.open_of.entry(introducer).or_default() -= 1;
         }
         match answer {
-            Answer::Verdict(VerdictKind::First) => self.began(stream, &open),
+            Answer::Verdict(VerdictKind::First) => {
+                self.began(stream, &open);
+                return open.over.map(Seen::BegunBeyond);
+            }
             Answer::Verdict(verdict) if verdict.dispatches() => self.went_on(stream, open.spent),
-            Answer::Refused(super::available::CAPACITY) => return Some(self.refused(&open)),
-            Answer::Verdict(_) | Answer::Refused(_) | Answer::FailedBatch | Answer::Unscheduled => {}
+            Answer::Refused(super::available::CAPACITY) => return Some(Seen::Refused(self.refused(&open))),
+            Answer::FailedBatch | Answer::Unscheduled => self.may_have_landed(stream, &open),
+            Answer::Verdict(_) | Answer::Refused(_) => {}
         }
         None
     }
@@ -376,5 +400,30 @@ impl ReferenceSlots {
         let free = known.into_iter().filter(|other| *other != slot && !self.taken.contains(other));
         let cleaner = free.map(|other| (Some(other), charged, most(other)));
         cleaner.into_iter().find(|(_, _, most)| *most < charged)
+    }
+
+    /// The clock of the latest admission.
+    pub(super) const fn latest(&self) -> WallMs {
+        self.latest
+    }
+
+    /// What slots are held to, where anybody asks.
+    pub(super) const fn bounds(&self) -> Option<SlotBounds> {
+        self.bounds
+    }
+
+    /// The last instant of a stream that was admitted.
+    pub(super) fn spent_of(&self, stream: &StreamKey) -> Option<WallMs> {
+        let number = self.numbers.get(stream)?;
+        self.streams[*number as usize].charged.map(|(_, spent)| spent)
+    }
+
+    /// The most streams that may be charged to each introducer that any ever came through, in no order.
+    pub(super) fn at_most(&self) -> impl Iterator<Item = (Introducer, u64)> {
+        let of = |introducer| self.open_of.get(introducer).copied().unwrap_or(0);
+        let known =
+            self.may.iter().map(move |(introducer, may)| (*introducer, may.len() as u64 + of(introducer)));
+        let new = self.open_of.iter().filter(|(introducer, _)| !self.may.contains_key(introducer));
+        known.chain(new.map(|(introducer, open)| (*introducer, *open)))
     }
 }

@@ -2,7 +2,7 @@
 //! floor, or its share, of streams that are not spent.
 
 use super::per_node::PerNode;
-use super::reference_slots::ReferenceSlots;
+use super::reference_slots::{ReferenceSlots, Seen};
 use super::slots::node_of;
 use super::{Law, Setting, View};
 use crate::ledger::event::Event;
@@ -39,7 +39,7 @@ impl Law for RefusalEnds {
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, _view: &dyn View, broken: &mut Vec<Violation>) {
         let Some(node) = node_of(event) else { return };
-        let Some(refused) = self.nodes.at(node).event(event) else { return };
+        let Some(Seen::Refused(refused)) = self.nodes.at(node).event(event) else { return };
         let SlotBounds { floor, inbox, self_share, .. } = self.bounds;
         let (share, what) = match refused.introducer {
             Introducer::Slot(_) => (floor, "floor"),

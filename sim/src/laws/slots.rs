@@ -1,11 +1,12 @@
 //! `streams/slots`: the shares of the receiver's table hold, whoever floods it.
 //!
-//! A refusal through a slot with fewer streams than its floor, a share or the pool or the table beyond its bound, and a
-//! connection on a dirtier slot than a free one: each is seen from arrivals, answers and connections alone. Below its floor
+//! A refusal through a slot with fewer streams than its floor, or with less than its fair claim while the pool has room; an
+//! admission through one that has its claim; a share or the pool or the table beyond its bound; and a connection on a dirtier
+//! slot than a free one: each is seen from arrivals, answers and connections alone. Below its floor
 //! nobody is refused where the table's hard bound cannot be met first.
 
 use super::per_node::PerNode;
-use super::reference_slots::ReferenceSlots;
+use super::reference_slots::{ReferenceSlots, RefusedNew, Seen};
 use super::store_acts::StoreActs;
 use super::{Law, Setting, View};
 use crate::ledger::event::{Answer, Event};
@@ -31,8 +32,9 @@ impl Slots {
     /// Its id.
     pub const ID: &'static str = "streams/slots";
     /// What it states.
-    pub const STATES: &'static str = "A party with many origins and k slots can be refused only on those k slots; the shares and the table stay \
-         within their bounds, and a connection takes the cleanest free slot (000, Receiver streams by connection slot).";
+    pub const STATES: &'static str = "A party with many origins and k slots can be refused only on those k slots; above its floor a slot has its \
+         fair claim on the pool and no more; the shares and the table stay within their bounds, and a connection takes the \
+         cleanest free slot (000, Receiver streams by connection slot).";
 
     /// A checker for one run.
     #[must_use]
@@ -66,6 +68,22 @@ impl Slots {
         ))
     }
 
+    /// Why a refusal was wrong, for sure.
+    fn refused(&mut self, node: NodeId, refused: &RefusedNew) -> Option<String> {
+        let RefusedNew { introducer, most, .. } = *refused;
+        let floor = self.bounds.floor;
+        let below = matches!(introducer, Introducer::Slot(_))
+            && most < u64::from(floor)
+            && self.capacity >= self.bounds.most_streams();
+        if below {
+            return Some(format!(
+                "{node} refused a new stream through {introducer}, which had at most {most} of the {floor} streams of its floor"
+            ));
+        }
+        let within = self.nodes.at(node).refused_within_claim(refused, self.capacity, &self.bounds)?;
+        Some(format!("{node} refused a new stream through {within}"))
+    }
+
     fn of_event(&mut self, node: NodeId, event: &Event<'_>) -> Option<String> {
         if let Event::ConnectionAdmitted { slot, peer, .. } = event
             && let Some((other, charged, most)) = self.nodes.at(node).cleaner_than(*slot, &self.bounds)
@@ -79,19 +97,19 @@ impl Slots {
                 "{node} put its connection to {peer} on {slot} with {charged} streams, and {other}"
             ));
         }
-        let refused = self.nodes.at(node).event(event);
-        if let Some(refused) = refused {
-            let below = matches!(refused.introducer, Introducer::Slot(_))
-                && refused.most < u64::from(self.bounds.floor)
-                && self.capacity >= self.bounds.most_streams();
+        if let Event::Arrived { .. } = event {
+            self.nodes.at(node).held_to(self.bounds);
+        }
+        let seen = self.nodes.at(node).event(event);
+        if let Some(Seen::BegunBeyond(over)) = seen {
+            return Some(format!("{node} admitted a new stream through {over}"));
+        }
+        if let Some(Seen::Refused(refused)) = seen {
             let honest = matches!(event, Event::Answered { message: Some(_), .. });
             let newcomer =
                 refused.own < u64::from(self.bounds.floor) && refused.most >= u64::from(self.bounds.floor);
             self.newcomers += u64::from(honest && newcomer);
-            return below.then(|| {
-                let (introducer, most, floor) = (refused.introducer, refused.most, self.bounds.floor);
-                format!("{node} refused a new stream through {introducer}, which had at most {most} of the {floor} streams of its floor")
-            });
+            return self.refused(node, &refused);
         }
         match event {
             Event::Answered { answer: Answer::Verdict(VerdictKind::First), .. } => self.beyond(node),

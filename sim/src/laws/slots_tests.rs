@@ -12,8 +12,12 @@ fn slot(index: u16) -> SlotIndex {
 
 /// Three slots with floors of two and a pool of two.
 fn ledger() -> Ledger<Slots> {
+    ledger_with_pool(2)
+}
+
+fn ledger_with_pool(pool: u32) -> Ledger<Slots> {
     let mut plan = Ledger::plan();
-    plan.engines.slots = Some(plan::Slots { slots: 3, floor: 2, pool: 2, inbox: 1, self_share: 1 });
+    plan.engines.slots = Some(plan::Slots { slots: 3, floor: 2, pool, inbox: 1, self_share: 1 });
     Ledger::over(Slots::new(&Ledger::setting_of(plan)))
 }
 
@@ -33,11 +37,12 @@ fn refused(ledger: &mut Ledger<Slots>, origin: u16, introducer: Introducer) {
 
 #[test]
 fn below_its_floor_nobody_is_refused_whatever_the_others_have() {
-    for (own, breaks) in [(0, 1), (1, 1), (2, 0), (3, 0)] {
+    // With four it has all of the pool.
+    for (own, breaks) in [(0, 1), (1, 1), (2, 1), (3, 1), (4, 0)] {
         let mut ledger = ledger();
         (0..own).for_each(|origin| admitted(&mut ledger, origin, Introducer::Slot(slot(0))));
-        (4..6).for_each(|origin| admitted(&mut ledger, origin, Introducer::Slot(slot(1))));
-        refused(&mut ledger, 6, Introducer::Slot(slot(0)));
+        (5..7).for_each(|origin| admitted(&mut ledger, origin, Introducer::Slot(slot(1))));
+        refused(&mut ledger, 7, Introducer::Slot(slot(0)));
         assert_eq!(ledger.finish().len(), breaks, "{own} streams of its own");
     }
 }
@@ -80,4 +85,42 @@ fn a_connection_takes_the_cleanest_free_slot() {
         let broken = ledger.finish();
         assert_eq!(broken.len(), breaks, "{slots:?}: {broken:?}");
     }
+}
+
+/// Two slots have so many streams of floors of two and a pool of four; then a stream comes through the first.
+fn one_more(streams: [u16; 2], pending: u16, answer: Answer) -> usize {
+    let mut ledger = ledger_with_pool(4);
+    let mut origins = (10..).step_by(1);
+    for (index, streams) in (0..).zip(streams) {
+        for _ in 0..streams {
+            admitted(&mut ledger, origins.next().unwrap(), Introducer::Slot(slot(index)));
+        }
+    }
+    for _ in 0..pending {
+        let first = brief(origins.next().unwrap(), 3, 1);
+        ledger.introduced(3, WallMs(1), &first, (COPY, Introducer::Slot(slot(1))));
+    }
+    ask(&mut ledger, origins.next().unwrap(), Introducer::Slot(slot(0)), answer);
+    ledger.finish().len()
+}
+
+#[test]
+fn above_its_floor_a_slot_has_its_fair_claim_and_no_more() {
+    let first = Answer::Verdict(VerdictKind::First);
+    for (streams, claim_left) in
+        [([2, 2], true), ([5, 2], true), ([3, 3], true), ([4, 3], false), ([5, 3], false), ([2, 5], true)]
+    {
+        let (admits, refuses) =
+            (one_more(streams, 0, first), one_more(streams, 0, Answer::Refused(CAPACITY)));
+        assert_eq!((admits, refuses), (usize::from(!claim_left), usize::from(claim_left)), "{streams:?}");
+    }
+    let full = [4, 4];
+    assert_eq!(one_more(full, 0, Answer::Refused(CAPACITY)), 0, "the pool is full, and the claim taken");
+}
+
+#[test]
+fn what_may_be_charged_meanwhile_lets_a_refusal_be_right() {
+    assert_eq!(one_more([4, 2], 0, Answer::Refused(CAPACITY)), 1);
+    assert_eq!(one_more([4, 2], 1, Answer::Refused(CAPACITY)), 0, "the other may be above its floor by now");
+    assert_eq!(one_more([4, 2], 1, Answer::Verdict(VerdictKind::First)), 0, "and may not be");
 }

@@ -4,7 +4,7 @@
 //! workload is honest, and nothing else is.
 
 use super::event::{Answer, Event};
-use crate::laws::reference_slots::ReferenceSlots;
+use crate::laws::reference_slots::{ReferenceSlots, Seen};
 use crate::outcome::FloodFigures;
 use crate::plan::{Act, Plan};
 use crate::units::{NodeId, SimTime};
@@ -79,7 +79,7 @@ impl Floods {
 
 impl Victim {
     fn event(&mut self, at: SimTime, event: &Event<'_>, floor: u64) {
-        let refused = self.slots.event(event);
+        let seen = self.slots.event(event);
         match event {
             Event::Booted { .. } => self.open.clear(),
             Event::Arrived { transaction, introducer, .. } => {
@@ -88,7 +88,7 @@ impl Victim {
             Event::Answered { message, transaction, answer, .. } => {
                 let introducer = self.open.remove(&transaction.digest);
                 let honest = message.is_some();
-                if let Some(refused) = refused {
+                if let Some(Seen::Refused(refused)) = seen {
                     self.figures.refused(honest, refused.most < floor);
                     self.refused.entry(refused.introducer).or_insert(at);
                 } else if *answer == Answer::Verdict(VerdictKind::First) {

@@ -129,6 +129,9 @@ impl View for Store {
         // Each node holds a little more than the one before it.
         StoreUse { bytes: self.bytes + u64::from(node.0), records: self.records + u64::from(node.0) }
     }
+    fn counters(&self, _: NodeId) -> Option<groundhog_engine::streams::Counters> {
+        None
+    }
 }
 
 pub const fn stream(network: u32, origin: u8, destination: u8, class: Class) -> StreamKey {

@@ -18,6 +18,7 @@ use crate::run::Panic;
 use crate::units::{FaultId, FrameNumber, Life, MessageId, NodeId};
 use groundhog_engine::host::Host;
 use groundhog_engine::host::observe::{BatchNumber, Roles, Step};
+use groundhog_engine::streams::CountersWatch;
 use groundhog_engine::streams::link_local::Epoch;
 use indexmap::{IndexMap, IndexSet};
 use rustc_hash::FxBuildHasher;
@@ -69,6 +70,8 @@ pub struct NodeState {
     pub(super) in_mailbox: [u32; 4],
     /// The epoch of the namespace's newest life, as its senders know it.
     pub(super) epoch: Option<Epoch>,
+    /// What the streams of this life count; `None` until they are open.
+    pub(super) counters: Option<CountersWatch>,
 }
 
 impl NodeState {
@@ -94,6 +97,7 @@ impl NodeState {
             frames_in_hand: IndexMap::default(),
             in_mailbox: [0; 4],
             epoch: None,
+            counters: None,
         }
     }
 
@@ -162,12 +166,13 @@ impl World {
     }
 
     /// The node's engines are open.
-    pub(super) fn ready(&mut self, node: NodeId, life: Life) {
+    pub(super) fn ready(&mut self, node: NodeId, life: Life, counters: Option<CountersWatch>) {
         if !self.is_alive(node, life) {
             return;
         }
         self.node(node).status = Status::Ready;
         self.node(node).during = None;
+        self.node(node).counters = counters;
         self.record(&Event::Ready { node, life });
         self.connect_node(node);
         self.enter_ring(node, life);
@@ -227,6 +232,7 @@ impl World {
         state.state.end();
         let executor = state.executor;
         self.record(&Event::Died { node, life, death, during, gathering, fault });
+        self.node(node).counters = None;
         self.end_traffic(node);
         self.fall_off_ring(node);
         self.end_work(node);

@@ -219,7 +219,7 @@ impl World {
         self.ended = false;
         self.tell_of_stored_mail();
         self.ended = true;
-        let view = DiskView::new(&self.disks, &self.store_root);
+        let view = DiskView::new(&self.disks, &self.nodes, &self.store_root);
         let now = self.timeline.now();
         let mut outcome = match cut {
             None => self.ledger.finish(now, &view),

@@ -22,7 +22,7 @@ impl World {
         if let Some(prober) = &mut self.prober {
             prober.event(self.timeline.now(), event);
         }
-        let view = DiskView::new(&self.disks, &self.store_root);
+        let view = DiskView::new(&self.disks, &self.nodes, &self.store_root);
         self.ledger.record(self.timeline.now(), event, &view);
     }
 

@@ -27,7 +27,7 @@ impl World {
     pub(super) fn boot_transport(&mut self, node: NodeId) {
         let life = self.nodes[node.index()].life;
         self.node(node).status = Status::Opening;
-        self.ready(node, life);
+        self.ready(node, life, None);
     }
 
     /// Hands the `ordinal`-th message of a burst to the network.

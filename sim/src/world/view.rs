@@ -1,8 +1,10 @@
-//! What laws may look at beside the events: the disks, over all states that could survive a power failure now.
+//! What laws may look at beside the events: the disks, over all states that could survive a power failure now, and counters.
 //!
-//! Promise: looking changes nothing, and shows what is on the disks, never what an engine believes.
+//! Promise: looking changes nothing, and shows what is on the disks; of what an engine believes only what it says when it is
+//! asked, as an operator asks it.
 
 use super::disk::{Certainty, Disk, Found};
+use super::lives::NodeState;
 use crate::laws::{RecordImage, StoreUse, View};
 use crate::units::NodeId;
 use bytes::Bytes;
@@ -10,18 +12,20 @@ use groundhog_engine::host::disk::{DiskPath, EntryKind};
 use groundhog_engine::host::observe::RecordName;
 use groundhog_engine::store::frame;
 use groundhog_engine::store::name::{FileName, marker_path, record_path, with_record_path};
+use groundhog_engine::streams::Counters;
 
-/// The disks of a world.
+/// The disks of a world, and its nodes.
 pub struct DiskView<'a> {
     disks: &'a [Disk],
+    nodes: &'a [NodeState],
     root: &'a DiskPath,
 }
 
 impl<'a> DiskView<'a> {
-    /// A look at these disks, whose stores lie at `root`.
+    /// A look at these disks, whose stores lie at `root`, and at what the streams of these nodes count.
     #[must_use]
-    pub fn new(disks: &'a [Disk], root: &'a DiskPath) -> Self {
-        Self { disks, root }
+    pub fn new(disks: &'a [Disk], nodes: &'a [NodeState], root: &'a DiskPath) -> Self {
+        Self { disks, nodes, root }
     }
 
     fn disk(&self, node: NodeId) -> &Disk {
@@ -94,5 +98,9 @@ impl View for DiskView<'_> {
     fn store_use(&self, node: NodeId) -> StoreUse {
         let (records, bytes) = self.disk(node).counted_files();
         StoreUse { records, bytes }
+    }
+
+    fn counters(&self, node: NodeId) -> Option<Counters> {
+        self.nodes[node.index()].counters.as_ref()?.look()
     }
 }

@@ -6,6 +6,10 @@
 //! ([`super::Streams::admit`] refuses it). The transaction that was put together is verified and admitted like any other,
 //! once (seed 000, Receiver state machine).
 //!
+//! What waits belongs to a peer and not to one connection with it: envelopes name their message and are signed, and the peer
+//! may bring the rest over its next connection. What never becomes whole goes when it expires, within the bounds of its peer
+//! until then; neither seed 000 nor facts 11.2 let it go sooner.
+//!
 //! What was put together leaves a tombstone until it expires, so that a whole retransmission is dropped here. Tombstones
 //! are bounded, so this is a saving and no guarantee: the replay window is what rejects the transaction again.
 

@@ -421,13 +421,6 @@ impl Reassembly {
         self.counters.expired += expired;
     }
 
-    /// A peer's connection has ended: what waits for it will not be completed.
-    pub fn forget(&mut self, peer: Did) {
-        if let Some(held) = self.peers.swap_remove(&peer) {
-            self.cost_bytes -= held.cost_bytes;
-        }
-    }
-
     /// What was counted.
     #[must_use]
     pub const fn counters(&self) -> &ReassemblyCounters {

@@ -211,8 +211,11 @@ fn memory_is_bounded_for_each_peer_and_for_all_and_expired_messages_make_room() 
     assert_eq!(take(2, &envelope(0, 1, 9, 200), 0), ("taken", 2_000));
     let later = Envelope { issued: WallMs(NOW.0 + 1_001), ..envelope(0, 0, 9, 200) };
     assert_eq!(take(3, &later, 1_001), ("taken", 300), "what the others had is expired");
-    reassembly.forget(Did([3; 20]));
-    assert_eq!((reassembly.cost_bytes(), reassembly.counters().expired), (0, 4));
+    reassembly.sweep(WallMs(NOW.0 + 2_001));
+    assert_eq!((reassembly.cost_bytes(), reassembly.counters().expired), (300, 4), "its last instant");
+    reassembly.sweep(WallMs(NOW.0 + 2_002));
+    assert_eq!((reassembly.cost_bytes(), reassembly.counters().expired), (0, 5));
+    assert!(reassembly.peers.is_empty(), "a peer of whom nothing waits costs nothing");
 }
 
 #[test]
@@ -277,7 +280,6 @@ fn a_retransmission_past_its_tombstone_meets_the_replay_window() {
 enum Act {
     Chunk { message: usize, chunk: prop::sample::Index, times: u8 },
     Later { ms: u64 },
-    Forget,
 }
 
 proptest! {
@@ -290,7 +292,6 @@ proptest! {
                 30 => (0usize..4, any::<prop::sample::Index>(), 1u8..3)
                     .prop_map(|(message, chunk, times)| Act::Chunk { message, chunk, times }),
                 1 => (0u64..300_000).prop_map(|ms| Act::Later { ms }),
-                1 => Just(Act::Forget),
             ],
             1..120,
         ),
@@ -302,7 +303,6 @@ proptest! {
         for act in acts {
             match act {
                 Act::Later { ms } => now = now.plus_ms(ms),
-                Act::Forget => reassembly.forget(PEER),
                 Act::Chunk { message, chunk, times } => {
                     let (logical, envelopes) = &messages[message % messages.len()];
                     let envelope = chunk.get(envelopes);

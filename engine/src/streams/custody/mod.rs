@@ -10,8 +10,7 @@ mod reports;
 
 pub(super) use index::CustodyIndex;
 
-/// What happened to deliveries out of the relay inbox, counted since the open. What a failed batch took back is not counted,
-/// but for refusals and redeliveries, which changed nothing.
+/// What happened to deliveries out of the relay inbox, counted since the open. What a failed batch took back is not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CustodyCounters {
     /// Deliveries that entered custody.

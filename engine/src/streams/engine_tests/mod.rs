@@ -2,6 +2,7 @@
 
 mod admission;
 mod bad_records;
+mod counters;
 mod custody;
 mod failure;
 #[cfg(feature = "flaws")]

@@ -173,15 +173,15 @@ pub struct QuotaCounters {
 }
 
 impl QuotaCounters {
-    /// One refusal more.
-    pub const fn count(&mut self, lane: Class, error: &QuotaError) {
+    /// What counts this refusal.
+    pub const fn of(&mut self, lane: Class, error: &QuotaError) -> &mut u64 {
         let counter = match error {
             QuotaError::MessageRateExhausted { .. } => &mut self.message_rate_exhausted,
             QuotaError::ByteRateExhausted { .. } => &mut self.byte_rate_exhausted,
             QuotaError::TableCapacityExhausted { .. } => &mut self.table_capacity_exhausted,
             QuotaError::ClockRegressed { .. } => &mut self.arithmetic_failure,
         };
-        counter[lane.index()] += 1;
+        &mut counter[lane.index()]
     }
 
     /// All refusals.

@@ -163,7 +163,7 @@ fn refusals_are_counted_by_lane_and_reason() {
         QuotaError::TableCapacityExhausted { lane: Class::Storage, capacity: 1_024 },
         QuotaError::ClockRegressed { last_refill, now },
     ] {
-        counters.count(Class::Storage, &error);
+        *counters.of(Class::Storage, &error) += 1;
     }
     let expected = QuotaCounters {
         message_rate_exhausted: [0, 2, 0, 0],

@@ -5,7 +5,7 @@
 //! is charged, a new stream is held against its introducer's bound, and the record is staged. A rejection by the window or
 //! by custody costs no quota, and what refuses after the quota gives it back.
 
-use super::{Decided, Filed, ReceiverStream, Tables, Undo, refused};
+use super::{Count, Decided, Filed, ReceiverStream, Tables, Undo, refused};
 use crate::commit::Staging;
 use crate::flaws::Flaw;
 use crate::host::observe::{BatchNumber, Decision, RecordName};
@@ -88,11 +88,11 @@ impl Tables {
         arriving: &Arriving<'_>,
         staging: &mut Staging<'_, Self>,
     ) -> Admitted {
-        if let Some((record, refusal)) = self.all_unavailable(Table::Receiver, arriving.stream) {
+        if let Some((record, refusal)) = self.all_unavailable(Table::Receiver, arriving.stream, staging) {
             return Admitted::of(refused_by(record, refusal), None);
         }
         if arriving.now > arriving.spent {
-            return Admitted::of(self.refuse_spent(arriving), None);
+            return Admitted::of(self.refuse_spent(arriving, staging), None);
         }
         if let Some(link) = arriving.treatment.link_local {
             return self.admit_link_local(link, arriving, staging);
@@ -104,8 +104,8 @@ impl Tables {
     }
 
     /// A stream may have been retired since the transaction was verified: its window is no longer there to know it by.
-    fn refuse_spent(&mut self, arriving: &Arriving<'_>) -> Judged {
-        self.counters.spent += 1;
+    fn refuse_spent(&mut self, arriving: &Arriving<'_>, staging: &mut Staging<'_, Self>) -> Judged {
+        self.count(Count::Spent, staging);
         let (spent, now) = (arriving.spent, arriving.now);
         let record = Filed::new(Table::Receiver, arriving.stream).key.name;
         refused(record, "spent", Err(NotAdmitted::Spent { spent, now }))
@@ -116,14 +116,14 @@ impl Tables {
         let (key, spent) = (receiver.filed.key, receiver.spent);
         if self.is_redelivery(receiver, arriving) {
             staging.depend_on(key);
-            self.counters.custody.redelivered += 1;
+            self.count(Count::Redelivered, staging);
             return Admitted::of(judged(key.name, arriving, Verdict::Redelivered, None), None);
         }
         let receiver = self.receivers.get_mut(arriving.stream).expect("the stream is in the table");
         let (verdict, undo) = receiver.window.observe(arriving.sequence, arriving.digest);
         let Some(window) = undo else {
             staging.depend_on(key);
-            self.count(verdict);
+            self.count_verdict(verdict, staging);
             let charge = self.charge_rejection(arriving, staging);
             return Admitted::of(judged(key.name, arriving, verdict, None), charge);
         };
@@ -132,7 +132,7 @@ impl Tables {
             staging.depend_on(key);
             return Admitted::of(refused_by(key.name, refusal), None);
         }
-        let Charged { charge, undo, result } = self.charge(arriving);
+        let Charged { charge, undo, result } = self.charge(arriving, staging);
         self.stage_quota(undo, staging);
         let receiver = self.receivers.get_mut(arriving.stream).expect("the stream is in the table");
         if let Err(error) = result {
@@ -152,7 +152,7 @@ impl Tables {
 
     fn admit_first(&mut self, arriving: &Arriving<'_>, staging: &mut Staging<'_, Self>) -> Admitted {
         let Arriving { stream, sequence, digest, introducer, spent, .. } = *arriving;
-        let filed = match self.begin(Table::Receiver, stream) {
+        let filed = match self.begin(Table::Receiver, stream, staging) {
             Ok(filed) => filed,
             Err((record, refusal)) => return Admitted::of(refused_by(record, refusal), None),
         };
@@ -160,14 +160,14 @@ impl Tables {
         if let Err(refusal) = self.custody_room(arriving, staging) {
             return Admitted::of(refused_by(key.name, refusal), None);
         }
-        let Charged { charge, undo, result } = self.charge(arriving);
+        let Charged { charge, undo, result } = self.charge(arriving, staging);
         if let Err(error) = result {
             self.stage_quota(undo, staging);
             return Admitted::of(refused_by(key.name, error.into()), charge);
         }
         if let Err(bound) = self.room_for(introducer, arriving.now) {
             undo.into_iter().for_each(|undo| self.give_back(undo));
-            self.counters.stream_capacity_exceeded.count(bound);
+            self.count(Count::Bound(bound), staging);
             self.depend_on_count(Table::Receiver, staging);
             let refusal = Refusal::StreamCapacityExceeded { stream: *stream, introducer, bound };
             return Admitted::of(refused_by(key.name, refusal), None);
@@ -189,15 +189,15 @@ impl Tables {
         arriving: &Arriving<'_>,
         staging: &mut Staging<'_, Self>,
     ) -> Admitted {
-        if let Some((record, refusal)) = self.unavailable(arriving.stream) {
+        if let Some((record, refusal)) = self.unavailable(arriving.stream, staging) {
             return Admitted::of(refused_by(record, refusal), None);
         }
         let (verdict, undo) = link.observe(arriving.sequence, arriving.digest);
         let Some(window) = undo else {
-            self.count(verdict);
+            self.count_verdict(verdict, staging);
             return Admitted::by_link(decision_of(arriving, verdict), None, Ok(verdict));
         };
-        let Charged { charge, undo, result } = self.charge(arriving);
+        let Charged { charge, undo, result } = self.charge(arriving, staging);
         self.stage_quota(undo, staging);
         if let Err(error) = result {
             window.undo();
@@ -209,15 +209,19 @@ impl Tables {
     }
 
     /// Why no transaction of a stream is admitted, by whatever window: its record is in the set U.
-    fn unavailable(&mut self, stream: &StreamKey) -> Option<(RecordName, Refusal)> {
+    fn unavailable(
+        &mut self,
+        stream: &StreamKey,
+        staging: &mut Staging<'_, Self>,
+    ) -> Option<(RecordName, Refusal)> {
         // Naming a record is dear, and the set is nearly always empty.
         if self.unrestorable.is_empty() || self.receivers.contains_key(stream) {
             return None;
         }
-        self.begin(Table::Receiver, stream).err()
+        self.begin(Table::Receiver, stream, staging).err()
     }
 
-    fn charge(&mut self, arriving: &Arriving<'_>) -> Charged {
+    fn charge(&mut self, arriving: &Arriving<'_>, staging: &mut Staging<'_, Self>) -> Charged {
         let Some(quota) = &mut self.quota else {
             return Charged { charge: None, undo: None, result: Ok(()) };
         };
@@ -225,7 +229,7 @@ impl Tables {
             *arriving;
         let (result, undo) = quota.reserve(stream, data_bytes, limit, at);
         if let Err(error) = &result {
-            self.counters.quota.count(stream.class, error);
+            self.count(Count::Quota(stream.class, *error), staging);
         }
         let refused = result.err().map(|error| error.id());
         Charged { charge: Some(QuotaCharge { at, data_bytes, limit, refused }), undo, result }
@@ -247,7 +251,7 @@ impl Tables {
         if !self.flaws.has(Flaw::RejectionChargesQuota) {
             return None;
         }
-        let Charged { charge, undo, .. } = self.charge(arriving);
+        let Charged { charge, undo, .. } = self.charge(arriving, staging);
         self.stage_quota(undo, staging);
         charge
     }
@@ -300,20 +304,16 @@ impl Tables {
         match found {
             _ if self.flaws.has(Flaw::BoundPerTableOnly) => Ok(()),
             Err(CapacityBound::Pool { .. }) if self.flaws.has(Flaw::PoolTotalNotEnforced) => Ok(()),
+            Err(CapacityBound::Claim { .. })
+                if self.flaws.has(Flaw::FairClaimNotEnforced) && charges.pooled() < bounds.pool =>
+            {
+                Ok(())
+            }
             _ if of_the_node && self.flaws.has(Flaw::InboxAndSelfMerged) => {
                 let share = bounds.inbox + bounds.self_share;
                 if together < share { Ok(()) } else { Err(CapacityBound::SelfShare { share }) }
             }
             found => found,
-        }
-    }
-
-    fn count(&mut self, verdict: Verdict) {
-        match verdict {
-            Verdict::Replay => self.counters.replay += 1,
-            Verdict::Fork { .. } => self.counters.fork += 1,
-            Verdict::Stale { .. } => self.counters.stale += 1,
-            Verdict::First | Verdict::Advance | Verdict::Late | Verdict::Redelivered => {}
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Promise: every change is an effect of a transition and is taken back with its batch. What is spent leaves memory at the
 //! next sweep, and a record with its next write; an absent carrier removes nothing.
 
-use super::{Arriving, Decided, Filed, ReceiverStream, RecordKey, Tables, Undo, refused};
+use super::{Arriving, Count, Decided, Filed, ReceiverStream, RecordKey, Tables, Undo, refused};
 use crate::commit::Staging;
 use crate::flaws::Flaw;
 use crate::host::observe::Decision;
@@ -73,7 +73,7 @@ impl Tables {
             let decision = Decision::Taken { sequence, digest: *digest };
             return Decided { record: key.name, decision, staged: Some(staging.batch()), result: Ok(left) };
         }
-        self.counters.custody.not_in_custody += 1;
+        self.count(Count::NotInCustody, staging);
         let record = match key {
             Some(key) => {
                 staging.depend_on(key);
@@ -132,7 +132,7 @@ impl Tables {
         if arriving.introducer != Introducer::Inbox || held < CUSTODY_MAX_ENTRIES {
             return Ok(());
         }
-        self.counters.custody.refused_full += 1;
+        self.count(Count::CustodyFull, staging);
         for (stream, ..) in self.custody.iter() {
             staging.depend_on(self.receivers[stream].filed.key);
         }

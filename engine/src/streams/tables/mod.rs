@@ -4,6 +4,7 @@
 //! back exactly. A stream whose record cannot be believed is never served from it.
 
 mod admit;
+mod counters;
 mod custody;
 mod reserve;
 mod restore;
@@ -12,6 +13,8 @@ mod sweep;
 mod usage;
 
 pub(super) use admit::{Admitted, Arriving, NotAdmitted};
+pub(super) use counters::Count;
+pub use counters::{Counters, RefusedByBound};
 pub(super) use custody::{LeftCustody, NotInCustody};
 pub(super) use reserve::NotReserved;
 pub(super) use restore::believed;
@@ -20,16 +23,14 @@ pub(super) use sweep::Retired;
 pub use sweep::SWEPT_AT_A_TIME;
 pub use usage::TableUse;
 
-use super::custody::CustodyCounters;
-
 use state::Undo;
 
 use super::custody::CustodyIndex;
 use super::error::Refusal;
 use super::key::{StreamKey, Table};
-use super::quota::{OriginQuota, QuotaConfig, QuotaCounters};
+use super::quota::{OriginQuota, QuotaConfig};
 use super::record::{self, CustodyEntry, Introducer};
-use super::slots::{CapacityBound, Charges, SlotBounds, SpentIndex};
+use super::slots::{Charges, SlotBounds, SpentIndex};
 use super::window::Window;
 use crate::commit::Staging;
 use crate::flaws::{Flaw, Flaws};
@@ -56,68 +57,6 @@ impl Hash for RecordKey {
     /// The name is a hash of all the rest.
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.name.hash(state);
-    }
-}
-
-/// New streams refused at each bound.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RefusedByBound {
-    /// At a slot's floor, where there is no pool.
-    pub floor: u64,
-    /// At a slot's fair claim.
-    pub claim: u64,
-    /// At the pool's total.
-    pub pool: u64,
-    /// At the inbox's share.
-    pub inbox: u64,
-    /// At the node's own share.
-    pub self_share: u64,
-    /// At the bound of the receiver's table.
-    pub table: u64,
-    /// At the bound of the sender's table.
-    pub sender_table: u64,
-}
-
-/// What happened to the tables' streams, counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Replays refused.
-    pub replay: u64,
-    /// Forks refused.
-    pub fork: u64,
-    /// Stale transactions refused.
-    pub stale: u64,
-    /// Transactions refused because they were spent when they came to their admission.
-    pub spent: u64,
-    /// Batches that failed.
-    pub persistence_failure: u64,
-    /// Records that did not restore: the size of the set U.
-    pub unrestorable_record: u64,
-    /// Calls refused because their stream's record did not restore.
-    pub unavailable_stream: u64,
-    /// Calls refused because their stream was new and a bound was met.
-    pub stream_capacity_exceeded: RefusedByBound,
-    /// Reservations refused because the sequences would wrap.
-    pub sequence_exhausted: u64,
-    /// Streams retired; those that a failed batch restored are not among them.
-    pub retired: u64,
-    /// Transactions refused because their origin was over its quota.
-    pub quota: QuotaCounters,
-    /// What became of deliveries out of the relay inbox.
-    pub custody: CustodyCounters,
-}
-
-impl RefusedByBound {
-    fn count(&mut self, bound: CapacityBound) {
-        let counter = match bound {
-            CapacityBound::Floor { .. } => &mut self.floor,
-            CapacityBound::Claim { .. } => &mut self.claim,
-            CapacityBound::Pool { .. } => &mut self.pool,
-            CapacityBound::Inbox { .. } => &mut self.inbox,
-            CapacityBound::SelfShare { .. } => &mut self.self_share,
-            CapacityBound::Table { .. } => &mut self.table,
-        };
-        *counter += 1;
     }
 }
 
@@ -212,21 +151,31 @@ impl Tables {
     }
 
     /// A refusal that the known-bad engine gives to every stream as soon as one record does not restore.
-    fn all_unavailable(&mut self, table: Table, stream: &StreamKey) -> Option<(RecordName, Refusal)> {
+    fn all_unavailable(
+        &mut self,
+        table: Table,
+        stream: &StreamKey,
+        staging: &mut Staging<'_, Self>,
+    ) -> Option<(RecordName, Refusal)> {
         if !self.flaws.has(Flaw::BadRecordFailsTheStore) || self.unrestorable.is_empty() {
             return None;
         }
-        self.counters.unavailable_stream += 1;
+        self.count(Count::UnavailableStream, staging);
         let record = Filed::new(table, stream).key.name;
         Some((record, Refusal::StreamUnavailable { stream: *stream, record }))
     }
 
     /// What a new stream is filed under, unless its record is in the set U.
-    fn begin(&mut self, table: Table, stream: &StreamKey) -> Result<Filed, (RecordName, Refusal)> {
+    fn begin(
+        &mut self,
+        table: Table,
+        stream: &StreamKey,
+        staging: &mut Staging<'_, Self>,
+    ) -> Result<Filed, (RecordName, Refusal)> {
         let filed = Filed::new(table, stream);
         let record = filed.key.name;
         if self.unrestorable.contains_key(&record) {
-            self.counters.unavailable_stream += 1;
+            self.count(Count::UnavailableStream, staging);
             return Err((record, Refusal::StreamUnavailable { stream: *stream, record }));
         }
         Ok(filed)

@@ -1,6 +1,6 @@
 //! A reservation: the next sequences of a stream, under its lease.
 
-use super::{Decided, RecordKey, SenderStream, Tables, Undo, refused};
+use super::{Count, Decided, RecordKey, SenderStream, Tables, Undo, refused};
 use crate::commit::Staging;
 use crate::flaws::Flaw;
 use crate::host::observe::{BatchNumber, Decision};
@@ -28,7 +28,7 @@ impl Tables {
         if self.flaws.has(Flaw::LeaseWrittenAfterExposure) {
             staging.release_early();
         }
-        if let Some((record, refusal)) = self.all_unavailable(Table::Sender, stream) {
+        if let Some((record, refusal)) = self.all_unavailable(Table::Sender, stream, staging) {
             return refused(record, refusal.id(), Err(NotReserved::Refused(refusal)));
         }
         let Some(sender) = self.senders.get_mut(stream) else {
@@ -48,7 +48,7 @@ impl Tables {
             }
             Err(exhausted) => {
                 staging.depend_on(key);
-                self.counters.sequence_exhausted += 1;
+                self.count(Count::SequenceExhausted, staging);
                 refused(key.name, "sequence-exhausted", Err(NotReserved::Exhausted(exhausted)))
             }
         }
@@ -60,10 +60,10 @@ impl Tables {
         count: NonZeroU64,
         staging: &mut Staging<'_, Self>,
     ) -> Decided<Result<Reserved, NotReserved>> {
-        let filed = match self.begin(Table::Sender, stream) {
+        let filed = match self.begin(Table::Sender, stream, staging) {
             Ok(filed) if self.has_room(Table::Sender) => filed,
             Ok(filed) => {
-                self.counters.stream_capacity_exceeded.sender_table += 1;
+                self.count(Count::SenderTable, staging);
                 self.depend_on_count(Table::Sender, staging);
                 let refusal = Refusal::SenderTableFull { stream: *stream, capacity: self.bounds.capacity };
                 return refused(filed.key.name, refusal.id(), Err(NotReserved::Refused(refusal)));

@@ -1,7 +1,7 @@
 //! The tables as group commit sees them: records to write and to remove, and effects to take back.
 
 use super::custody::CustodyUndo;
-use super::{Filed, ReceiverStream, RecordKey, Tables};
+use super::{Count, Filed, ReceiverStream, RecordKey, Tables};
 use crate::commit::State;
 use crate::host::observe::RecordName;
 use crate::reserve::Counter;
@@ -34,6 +34,8 @@ pub(in crate::streams) enum Undo {
     Quota(QuotaUndo),
     /// A link's volatile window accepted.
     LinkLocal(LinkUndo),
+    /// A refusal or a redelivery was counted.
+    Counted(Count),
 }
 
 impl State for Tables {
@@ -95,10 +97,12 @@ impl State for Tables {
                 self.quota.as_mut().expect("a quota that was asked is there").undo(undo);
             }
             Undo::LinkLocal(undo) => undo.undo(),
+            Undo::Counted(what) => self.undo_count(&what),
         }
     }
 
-    /// A link's volatile window is not in the digest: nothing that is kept could tell what it was.
+    /// A link's volatile window is not in the digest: nothing that is kept could tell what it was. Nor is what is counted,
+    /// which begins again at each open.
     ///
     /// Whom streams are charged to, when they are spent and what is in custody stand in their records: charges and indexes
     /// are in the digest only where they do not follow from them, as they must.

@@ -161,7 +161,7 @@ pub async fn live(shared: Shared, host: Host, machine: SimMachine, node: NodeId,
         context.machine.start(Task::Mail("drain"), Box::pin(drains));
         context.machine.start(Task::Mail("taker"), Box::pin(mail::take(Arc::clone(&context))));
     }
-    shared.with(|world| world.ready(node, life));
+    shared.with(|world| world.ready(node, life, Some(context.streams.watch_counters())));
     loop {
         let (peer, class) = std::future::poll_fn(|task| {
             let opened = shared.with(|world| world.take_new_lane(node, life, task.waker()));
