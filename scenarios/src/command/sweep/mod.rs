@@ -11,7 +11,8 @@ mod runner;
 pub use arguments::Arguments;
 
 use super::CallError;
-use crate::campaign::monitor::{self, Bounds, Monitor, Reason};
+use crate::campaign::monitor::{Bounds, Monitor, Reason};
+use crate::campaign::signals;
 use crate::exit::Exit;
 use crate::target::{self, Source, Target, TargetError};
 use groundhog_sim::explore::sweep::{self, Settings, Stopped, Survey, Tally};
@@ -68,7 +69,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let swept = swept(arguments)?;
     groundhog_reports::probe(&swept.folder).map_err(CallError::Out)?;
     let (stop, interrupts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU8::new(0)));
-    monitor::count_interrupts(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
+    signals::count(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
     let monitor = Monitor::new(BOUNDS, Arc::clone(&stop), interrupts);
     let bar = bar();
     let progress = Mutex::new(Progress::default());
