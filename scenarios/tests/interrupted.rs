@@ -3,40 +3,19 @@
 
 mod common;
 
-use common::{block, command, err, labelled, out, pasted_in};
+use common::{
+    HANG_UP, TERMINATE, block, command, err, labelled, out, pasted_in, send, wait_until_it_listens,
+};
 use std::io::Read;
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
-
-/// Signals by their numbers.
-const HANG_UP: u32 = 1;
-const TERMINATE: u32 = 15;
 
 /// A scenario so small that a run takes no time.
 const SMALL: &[&str] = &["--set", "nodes=4", "--set", "load.bursts=12", "--set", "crypto=keyed-hash"];
 
 fn started(command: &mut Command) -> Child {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs")
-}
-
-/// Waits until a process would rather hear of a signal than end by it.
-fn wait_until_it_listens(process: &mut Child, signal: u32) {
-    loop {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap_or_default();
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-        let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-        if caught.is_some_and(|mask| mask & (1 << (signal - 1)) != 0) {
-            return;
-        }
-        assert!(process.try_wait().expect("it can be asked").is_none(), "it ended before it was told to");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
-fn send(process: &Child, signal: u32) {
-    let sent = Command::new("kill").args([format!("-{signal}"), process.id().to_string()]).status();
-    assert!(sent.is_ok_and(|status| status.success()));
 }
 
 /// Ends the command with a signal as soon as it listens.
@@ -80,7 +59,7 @@ fn a_night_says_what_it_had_no_time_for() {
     let night = ["nightly", "--for", "1h", "--from", "5", "--corpus", "none", "--jobs", "1"];
     let output = ended(&night, folder.path(), TERMINATE);
     let text = out(&output);
-    says_that_it_was_interrupted(&output, &text, "nightly --for 1h --from 5");
+    says_that_it_was_interrupted(&output, &text, "nightly --for 3600000ms --from 5");
     assert!(text.contains("MISSED   convictions   no time for"), "{text}");
 }
 

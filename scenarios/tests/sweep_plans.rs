@@ -79,8 +79,19 @@ fn each_shows_at_crash_points_what_is_wrong_with_an_engine_and_leaves_a_plan_tha
 fn a_failing_point_is_shrunk_to_a_small_plan_that_breaks_the_same_law() {
     let folder = folder();
     let flaw = "record-removed-before-marker";
-    let sweep =
-        ["sweep", "retirement-batch", "--depth", "0", "--node", "1", "--flaw", flaw, "--first", "--out", "swept"];
+    let sweep = [
+        "sweep",
+        "retirement-batch",
+        "--depth",
+        "0",
+        "--node",
+        "1",
+        "--flaw",
+        flaw,
+        "--first",
+        "--out",
+        "swept",
+    ];
     let output = groundhog_in(folder.path(), &sweep);
     let text = out(&output);
     assert_eq!(output.status.code(), Some(1), "{text}{}", err(&output));

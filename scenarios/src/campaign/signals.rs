@@ -109,7 +109,10 @@ mod tests {
         assert!(is_another(None, now));
         assert!(!is_another(Some(now), now + Duration::from_millis(3)));
         assert!(is_another(Some(now), now + Duration::from_secs(1)));
-        assert!(!is_another(Some(now + Duration::from_secs(1)), now), "clocks of threads may differ a little");
+        assert!(
+            !is_another(Some(now + Duration::from_secs(1)), now),
+            "clocks of threads may differ a little"
+        );
     }
 
     #[cfg(unix)]

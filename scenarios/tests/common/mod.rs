@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Child, Command, Output};
 
 /// The command with these arguments, for whoever wants to change something before it runs.
 pub fn command(arguments: &[&str]) -> Command {
@@ -73,4 +73,29 @@ pub fn pasted(line: &str) -> Output {
 /// What a shell makes of it in this folder.
 pub fn pasted_in(folder: &Path, line: &str) -> Output {
     Command::new("sh").args(["-c", line]).current_dir(folder).output().expect("there is a shell")
+}
+
+/// Signals by their numbers.
+pub const HANG_UP: u32 = 1;
+pub const INTERRUPT: u32 = 2;
+pub const TERMINATE: u32 = 15;
+
+/// Waits until a process would rather hear of a signal than end by it.
+pub fn wait_until_it_listens(process: &mut Child, signal: u32) {
+    loop {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap_or_default();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+        let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+        if caught.is_some_and(|mask| mask & (1 << (signal - 1)) != 0) {
+            return;
+        }
+        assert!(process.try_wait().expect("it can be asked").is_none(), "it ended before it was told to");
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+/// Sends a signal.
+pub fn send(process: &Child, signal: u32) {
+    let sent = Command::new("kill").args([format!("-{signal}"), process.id().to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()));
 }

@@ -25,21 +25,7 @@ use groundhog_engine::units::{MonotonicNs, Sequence, WallMs};
 
 /// A plan of `nodes` nodes in which node 0 sends `messages` messages to node 1, with these faults, of 24 s.
 pub fn plan(nodes: u16, messages: u32, faults: Vec<FaultKind>) -> Plan {
-    let burst = Burst {
-        to: NodeId(1),
-        via: None,
-        route: Default::default(),
-        class: Class::Application,
-        count: messages,
-        every_us: 1_000,
-        bytes: 64,
-        copies: 1,
-        copy_every_us: 0,
-        cancel_reserve_every: 0,
-        cancel_admit_every: 0,
-        cancel_after_us: 0,
-        envelopes: 0,
-    };
+    let burst = Burst { count: messages, every_us: 1_000, ..Burst::one(NodeId(1), Class::Application) };
     let fault = |(id, kind)| Fault { id: FaultId(id), at: When::Time { us: 1 }, until_us: None, kind };
     Plan {
         format: crate::plan::FORMAT,

@@ -82,12 +82,7 @@ fn kept_plans(report: &Report<'_>, entries: &[corpus::Entry]) {
 }
 
 /// Runs the kept plans and the campaign with the monitor beside them. Returns whether that cut anything short.
-fn watched(
-    report: &Report<'_>,
-    entries: &[corpus::Entry],
-    tally: &Mutex<Tally>,
-    monitor: &Monitor,
-) -> bool {
+fn watched(report: &Report<'_>, entries: &[corpus::Entry], tally: &Mutex<Tally>, monitor: &Monitor) -> bool {
     let bar = progress(report.campaign);
     let cut_short = std::thread::scope(|scope| {
         let looking = scope.spawn(|| {

@@ -38,7 +38,14 @@ pub struct Became {
 
 impl Shrinks<'_> {
     /// Shrinks the `number`-th failing plan, which lies at `path`. Who asks to end meanwhile gets what there is so far.
-    pub fn of(&self, number: usize, law: &str, plan: &Plan, path: &Path, give_up: &(dyn Fn() + Sync)) -> Became {
+    pub fn of(
+        &self,
+        number: usize,
+        law: &str,
+        plan: &Plan,
+        path: &Path,
+        give_up: &(dyn Fn() + Sync),
+    ) -> Became {
         if number > MOST || self.interrupts.load(Ordering::Relaxed) > 0 {
             let words = [program(), "shrink".to_owned(), path.display().to_string()];
             let words: Vec<String> = words.into_iter().chain(["--law".to_owned(), law.to_owned()]).collect();
@@ -67,9 +74,7 @@ fn written(small: &shrinking::Small, plan: &Plan, path: &Path) -> Became {
     let stem = path.file_stem().unwrap_or_default().to_string_lossy();
     let folder = path.parent().unwrap_or(Path::new("."));
     match small.write(folder, &format!("{stem}-shrunk"), Vec::new()) {
-        Ok(path) => {
-            Became { line: format!("{line:<39}  {}", path.display()), plan: Some(path), flaky: None }
-        }
+        Ok(path) => Became { line: format!("{line:<39}  {}", path.display()), plan: Some(path), flaky: None },
         Err(error) => Became { line: format!("{line}, not written: {error}"), ..Became::default() },
     }
 }

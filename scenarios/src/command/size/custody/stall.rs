@@ -156,21 +156,7 @@ impl Script {
     }
 
     fn send(&mut self, at_us: u64, from: NodeId, count: u32, every_us: u64) {
-        let burst = Burst {
-            to: NODE,
-            via: None,
-            class: Class::Application,
-            count,
-            every_us,
-            bytes: 64,
-            copies: 1,
-            copy_every_us: 0,
-            cancel_reserve_every: 0,
-            cancel_admit_every: 0,
-            cancel_after_us: 0,
-            envelopes: 0,
-            route: Route::default(),
-        };
+        let burst = Burst { count, every_us, ..Burst::one(NODE, Class::Application) };
         self.act(at_us, from, Act::Send(burst));
     }
 
