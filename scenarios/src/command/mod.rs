@@ -1,5 +1,6 @@
 //! What the command line can say.
 
+mod at_once;
 mod bench;
 mod convict;
 mod corpus;

@@ -15,7 +15,7 @@ use groundhog_sim::ledger::event::{Answer, Event, Transaction};
 use groundhog_sim::ledger::onlooker::Line;
 use groundhog_sim::outcome::Outcome;
 use groundhog_sim::plan::{
-    Act, Action, Burst, Crypto, Death, Fault, FaultKind, MailAct, MailPlan, Plan, Route, When, yardstick,
+    Act, Action, Burst, Crypto, Death, Fault, FaultKind, MailAct, MailPlan, Plan, When, yardstick,
 };
 use groundhog_sim::run::RunError;
 use groundhog_sim::units::{ActionId, FaultId, NodeId};
