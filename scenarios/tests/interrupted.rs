@@ -139,3 +139,14 @@ fn what_was_told_to_outlive_its_terminal_does() {
     let output = process.wait_with_output().expect("it ends");
     says_that_it_was_interrupted(&output, &out(&output), "run lane-interleaving");
 }
+
+#[test]
+fn what_has_nothing_to_tell_before_it_is_done_ends_at_once_and_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let bench = ["bench", "swarm", "--seeds", "1000000", "--jobs", "1"];
+    let output = ended(&bench, folder.path(), TERMINATE);
+    says_that_it_was_interrupted(&output, &out(&output), "bench swarm --seeds 1000000 --jobs 1");
+    let machine = ended(&[&bench[..], &["--json"]].concat(), folder.path(), TERMINATE);
+    says_that_it_was_interrupted(&machine, &err(&machine), "--json");
+    assert_eq!(out(&machine), "");
+}
