@@ -1,25 +1,14 @@
 //! `groundhog bench admissions` as a process, for the shortest of times: what it says, how it ends, what it leaves.
 
+mod common;
+
+use common::{command, err, json, out};
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Output;
 
 fn bench(directory: &Path, more: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_groundhog"))
-        .args(["bench", "admissions", "--dir"])
-        .arg(directory)
-        .args(more)
-        .output()
-        .expect("the command runs")
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn json(output: &Output) -> Value {
-    let error = |error| panic!("{error}: {}{}", out(output), String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap_or_else(error)
+    command(&["bench", "admissions", "--dir"]).arg(directory).args(more).output().expect("the command runs")
 }
 
 fn number(value: &Value) -> u64 {
@@ -34,7 +23,7 @@ fn is_empty(directory: &Path) -> bool {
 fn a_table_has_a_row_for_each_number_in_flight_and_nothing_is_left() {
     let directory = tempfile::tempdir().expect("a directory");
     let output = bench(directory.path(), &["--seconds", "0.05", "--in-flight", "1,4"]);
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{}", err(&output));
     let text = out(&output);
     assert!(text.contains("real time") && text.contains("raw/s"), "{text}");
     let rows: Vec<Vec<&str>> = text
@@ -130,7 +119,7 @@ fn a_wrong_call_ends_with_2_before_anything_is_measured() {
     ];
     for (place, more, expected) in wrong {
         let output = bench(place, more);
-        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        let error = err(&output);
         assert_eq!(output.status.code(), Some(2), "{more:?}: {error}");
         assert!(error.contains(expected), "{more:?}: {error}");
         assert_eq!(out(&output), "", "{more:?}");

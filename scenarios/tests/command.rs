@@ -1,27 +1,10 @@
 //! The command as a process: what it says, how it ends, and that what it prints works when pasted.
 
+mod common;
+
+use common::{err, fingerprint, groundhog, json, out, pasted, repeat};
 use std::path::Path;
-use std::process::{Command, Output};
-
-fn groundhog(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_groundhog")).args(arguments).output().expect("the command runs")
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn fingerprint(output: &Output) -> String {
-    let out = out(output);
-    let line =
-        out.lines().find_map(|line| line.strip_prefix("fingerprint ")).unwrap_or_else(|| panic!("{out}"));
-    assert!(line.len() == 64 && line.bytes().all(|digit| digit.is_ascii_hexdigit()), "{line}");
-    line.to_owned()
-}
+use std::process::Output;
 
 /// A scenario so small that a run takes no time.
 const SMALL: &[&str] = &["--set", "nodes=4", "--set", "load.bursts=12", "--set", "adversaries.replays=2"];
@@ -134,10 +117,8 @@ fn a_report_is_whole_and_nothing_else_is_left() {
 #[test]
 fn json_is_one_document_and_lists_name_everything() {
     let output = run("crash-mid-batch", &["--seed", "2", "--json"]);
-    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    assert_eq!(summary["scenario"], "crash-mid-batch");
-    let listed: serde_json::Value =
-        serde_json::from_slice(&groundhog(&["list", "--json"]).stdout).expect("JSON");
+    assert_eq!(json(&output)["scenario"], "crash-mid-batch");
+    let listed = json(&groundhog(&["list", "--json"]));
     assert!(listed["scenarios"].as_array().is_some_and(|scenarios| scenarios.len() >= 3));
 }
 
@@ -158,14 +139,11 @@ fn the_command_of_the_failure_block_repeats_the_failure_when_pasted() {
     assert_eq!(first.status.code(), Some(1), "{}", out(&first));
     let text = out(&first);
     assert!(!text.contains("shrunk"), "{text}");
-    let block: Vec<&str> = text.lines().rev().take_while(|line| !line.is_empty()).collect();
-    let repeat = block[0].trim().strip_prefix("repeat   ").unwrap_or_else(|| panic!("{text}"));
-    let failed =
-        block.iter().find_map(|line| line.strip_prefix("FAILED   ")).unwrap_or_else(|| panic!("{text}"));
-    let law = failed.split_whitespace().next().unwrap_or_default();
-    let pasted = Command::new("sh").args(["-c", repeat]).output().expect("there is a shell");
-    assert_eq!(pasted.status.code(), Some(1), "{repeat}: {}", err(&pasted));
-    assert!(out(&pasted).contains(&format!("FAILED   {law}")), "{}", out(&pasted));
+    let failed = common::block(&text).into_iter().rfind(|line| line.starts_with("FAILED   "));
+    let law = failed.and_then(|line| line.split_whitespace().nth(1)).unwrap_or_else(|| panic!("{text}"));
+    let again = pasted(repeat(&text));
+    assert_eq!(again.status.code(), Some(1), "{}: {}", repeat(&text), err(&again));
+    assert!(out(&again).contains(&format!("FAILED   {law}")), "{}", out(&again));
 }
 
 #[test]

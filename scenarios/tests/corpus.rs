@@ -1,20 +1,10 @@
 //! Kept plans as a person meets them: kept with law, date and reason, run under 16 schedule seeds, and told when they no
 //! longer show what they were kept for.
 
+mod common;
+
+use common::{err, groundhog, out, pasted, repeat};
 use std::path::Path;
-use std::process::{Command, Output};
-
-fn groundhog(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_groundhog")).args(arguments).output().expect("the command runs")
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
 
 /// A small plan that breaks at most once what its flaw breaks.
 fn plan(folder: &Path, flaw: &str) -> String {
@@ -85,11 +75,9 @@ fn a_kept_plan_whose_law_no_longer_sees_its_flaw_fails_and_its_command_fails_aga
     assert_eq!(failed.status.code(), Some(1), "{}", out(&failed));
     let text = out(&failed);
     assert!(text.contains("FAILED   streams/one-digest") && text.contains("early-release"), "{text}");
-    let repeat = text.lines().last().and_then(|line| line.trim().strip_prefix("repeat   "));
-    let pasted =
-        Command::new("sh").args(["-c", repeat.expect("a command")]).output().expect("there is a shell");
-    assert_eq!(pasted.status.code(), Some(1), "{}", err(&pasted));
-    assert!(out(&pasted).contains("FAILED   streams/one-digest"), "{}", out(&pasted));
+    let again = pasted(repeat(&text));
+    assert_eq!(again.status.code(), Some(1), "{}", err(&again));
+    assert!(out(&again).contains("FAILED   streams/one-digest"), "{}", out(&again));
 }
 
 #[test]

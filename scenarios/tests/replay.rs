@@ -1,5 +1,10 @@
 //! `groundhog replay` as a process: what it shows of a run, how it fits, and how it ends.
 
+mod common;
+
+#[cfg(target_os = "linux")]
+use common::{INTERRUPT, send, wait_until_it_listens};
+use common::{err, out, pasted, repeat};
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
@@ -11,21 +16,13 @@ const SMALL: &[&str] = &["--set", "nodes=4", "--set", "load.bursts=12", "--set",
 const FLAW: (&str, &str) = ("early-release", "commit/release");
 
 fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_groundhog"));
-    command.args(arguments).env_remove("COLUMNS").env_remove("NO_COLOR");
+    let mut command = common::command(arguments);
+    command.env_remove("COLUMNS").env_remove("NO_COLOR");
     command
 }
 
 fn groundhog(arguments: &[&str]) -> Output {
     command(arguments).output().expect("the command runs")
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 /// A plan in a file of its own, which goes with the folder.
@@ -261,9 +258,8 @@ fn the_command_of_the_block_fails_again_in_the_same_way() {
         let output = plan.replay(more);
         let text = out(&output);
         assert_eq!(output.status.code(), Some(code), "{text}{}", err(&output));
-        let repeat = text.lines().rev().find_map(|line| line.strip_prefix("  repeat   "));
-        let repeat = repeat.unwrap_or_else(|| panic!("{text}"));
-        let pasted = Command::new("sh").args(["-c", repeat]).output().expect("there is a shell");
+        let repeat = repeat(&text);
+        let pasted = pasted(repeat);
         assert_eq!(pasted.status.code(), Some(code), "{repeat}: {}", err(&pasted));
         assert!(text.contains(&word) && out(&pasted).contains(&word), "{}", out(&pasted));
     }
@@ -283,15 +279,6 @@ fn columns_show_the_nodes_that_take_part_and_end_with_the_law() {
     assert_eq!(asked.split_whitespace().take(2).collect::<Vec<_>>(), ["n0", "n2"], "{asked}");
 }
 
-/// Whether a process would rather hear of Ctrl-C than end by it.
-#[cfg(target_os = "linux")]
-fn listens(process: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
-    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-    let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    caught.is_some_and(|mask| mask & 0b10 != 0)
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn ctrl_c_ends_long_work_with_3_and_the_block() {
@@ -306,12 +293,9 @@ fn ctrl_c_ends_long_work_with_3_and_the_block() {
         ),
     ] {
         let mut process = command(&arguments);
-        let process = process.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
-        while !listens(process.id()) {
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-        let interrupted = Command::new("kill").args(["-INT", &process.id().to_string()]).status();
-        assert!(interrupted.is_ok_and(|status| status.success()));
+        let mut process = process.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it runs");
+        wait_until_it_listens(&mut process, INTERRUPT);
+        send(&process, INTERRUPT);
         // Whoever writes into a full pipe waits here until it was told to stop.
         std::thread::sleep(std::time::Duration::from_millis(300));
         let output = process.wait_with_output().expect("it ends");

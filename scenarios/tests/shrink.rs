@@ -1,8 +1,13 @@
 //! Shrinking as a process: what a failure is cut down to, by which law it fails, and what is written where.
 
+mod common;
+
+use common::{
+    INTERRUPT, command, err, groundhog_in, json, out, pasted_in, repeat, send, wait_until_it_listens,
+};
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 
 /// A scenario small enough to be shrunk in no time, and a flaw that breaks a law in its first seed.
 const FAILING: &[&str] = &[
@@ -17,19 +22,6 @@ const FAILING: &[&str] = &[
     "crypto=keyed-hash",
 ];
 
-fn groundhog(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_groundhog"));
-    command.args(arguments).current_dir(folder).env_remove("COLUMNS").output().expect("the command runs")
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
 fn plan_of(path: &Path) -> Value {
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_str(&text).expect("a plan is JSON")
@@ -41,7 +33,7 @@ fn items(plan: &Value) -> usize {
 
 /// Writes the failing plan into a folder, changed by `more` settings.
 fn failing_plan(folder: &Path, more: &[&str]) {
-    let output = groundhog(folder, &[&["plan"], FAILING, more].concat());
+    let output = groundhog_in(folder, &[&["plan"], FAILING, more].concat());
     assert_eq!(output.status.code(), Some(0), "{}", err(&output));
     std::fs::write(folder.join("plan.json"), output.stdout).expect("a file");
 }
@@ -63,7 +55,7 @@ fn shrunk_lines(text: &str) -> Vec<(String, String)> {
 #[test]
 fn every_law_that_a_run_broke_is_shrunk_to_a_small_plan_that_breaks_it() {
     let folder = tempfile::tempdir().expect("a folder");
-    let output = groundhog(folder.path(), &[&["run"], FAILING, &["--laws", "outcome"]].concat());
+    let output = groundhog_in(folder.path(), &[&["run"], FAILING, &["--laws", "outcome"]].concat());
     assert_eq!(output.status.code(), Some(1), "{}", err(&output));
     let text = out(&output);
     let shrunk = shrunk_lines(&text);
@@ -88,7 +80,7 @@ fn every_law_that_a_run_broke_is_shrunk_to_a_small_plan_that_breaks_it() {
         assert!(items(&small) <= 5 && small["nodes"].as_array().is_some_and(|nodes| nodes.len() <= 3));
         let told = std::fs::read_to_string(path.with_extension("txt")).expect("its timeline");
         assert!(told.starts_with(&format!("{law}\n")) && told.contains("What is left of"), "{told}");
-        let again = groundhog(folder.path(), &["run", &path.display().to_string(), "--no-shrink"]);
+        let again = groundhog_in(folder.path(), &["run", &path.display().to_string(), "--no-shrink"]);
         assert_eq!(again.status.code(), Some(1));
         assert!(out(&again).contains(&format!("FAILED   {law} ")), "{law}: {}", out(&again));
     }
@@ -97,7 +89,7 @@ fn every_law_that_a_run_broke_is_shrunk_to_a_small_plan_that_breaks_it() {
 #[test]
 fn nothing_is_shrunk_or_written_where_nobody_wants_it() {
     let folder = tempfile::tempdir().expect("a folder");
-    let output = groundhog(folder.path(), &[&["run"], FAILING, &["--no-shrink"]].concat());
+    let output = groundhog_in(folder.path(), &[&["run"], FAILING, &["--no-shrink"]].concat());
     assert_eq!(output.status.code(), Some(1));
     let text = out(&output);
     assert_eq!(shrunk_lines(&text), []);
@@ -111,7 +103,7 @@ fn a_plan_is_shrunk_beside_itself_and_what_comes_out_depends_on_no_core() {
     failing_plan(folder.path(), &[]);
     let law = "streams/old-or-new";
     let shrink =
-        |more: &[&str]| groundhog(folder.path(), &[&["shrink", "plan.json", "--law", law], more].concat());
+        |more: &[&str]| groundhog_in(folder.path(), &[&["shrink", "plan.json", "--law", law], more].concat());
     let output = shrink(&["--jobs", "1"]);
     assert_eq!(output.status.code(), Some(1), "{}", err(&output));
     let text = out(&output);
@@ -119,22 +111,19 @@ fn a_plan_is_shrunk_beside_itself_and_what_comes_out_depends_on_no_core() {
     assert!(text.contains("The same plan without early-release holds."), "{text}");
     let sentences = text.lines().filter(|line| line.starts_with("  at ")).count();
     assert!(sentences >= 1, "{text}");
-    let block: Vec<&str> = text.lines().rev().take_while(|line| !line.is_empty()).collect();
-    assert!(block.last().is_some_and(|line| line.starts_with(&format!("FAILED   {law} "))), "{text}");
-    let repeat = block[0].trim().strip_prefix("repeat   ").unwrap_or_else(|| panic!("{text}"));
-    assert!(repeat.ends_with("run plan-shrunk.json"), "{repeat}");
-    let mut shell = Command::new("sh");
-    shell.args(["-c", &format!("{repeat} --no-shrink")]).current_dir(folder.path());
-    let pasted = shell.output().expect("there is a shell");
-    assert_eq!(pasted.status.code(), Some(1), "{repeat}: {}", err(&pasted));
-    assert!(out(&pasted).contains(&format!("FAILED   {law} ")), "{}", out(&pasted));
+    assert!(common::block(&text)[0].starts_with(&format!("FAILED   {law} ")), "{text}");
+    let line = repeat(&text);
+    assert!(line.ends_with("run plan-shrunk.json"), "{line}");
+    let again = pasted_in(folder.path(), &format!("{line} --no-shrink"));
+    assert_eq!(again.status.code(), Some(1), "{line}: {}", err(&again));
+    assert!(out(&again).contains(&format!("FAILED   {law} ")), "{}", out(&again));
 
     let as_json = shrink(&["--jobs", "3", "--out", "other/small.json", "--json"]);
     assert_eq!(as_json.status.code(), Some(1), "{}", err(&as_json));
     let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("a file");
     assert_eq!(read("plan-shrunk.json"), read("other/small.json"));
     assert_eq!(read("plan-shrunk.txt"), read("other/small.txt"));
-    let told: Value = serde_json::from_slice(&as_json.stdout).expect("one document");
+    let told = json(&as_json);
     assert_eq!((&told["law"], &told["plan"]), (&law.into(), &"other/small.json".into()));
     assert_eq!((&told["one_minimal"], &told["holds_without_flaws"]), (&true.into(), &true.into()));
     assert!(told["from"]["actions"].as_u64() > told["to"]["actions"].as_u64(), "{told}");
@@ -143,7 +132,7 @@ fn a_plan_is_shrunk_beside_itself_and_what_comes_out_depends_on_no_core() {
         Some(items(&plan_of(&folder.path().join("other/small.json"))))
     );
 
-    let again = groundhog(folder.path(), &["shrink", "plan-shrunk.json", "--law", law]);
+    let again = groundhog_in(folder.path(), &["shrink", "plan-shrunk.json", "--law", law]);
     assert_eq!(again.status.code(), Some(1));
     assert!(out(&again).starts_with("nothing can be left out"), "{}", out(&again));
 }
@@ -153,25 +142,24 @@ fn a_deadline_and_an_interrupt_leave_a_plan_that_still_fails() {
     let folder = tempfile::tempdir().expect("a folder");
     failing_plan(folder.path(), &[]);
     let law = ["--law", "streams/old-or-new"];
-    let cut = groundhog(folder.path(), &[&["shrink", "plan.json", "--for", "1ms"], &law[..]].concat());
+    let cut = groundhog_in(folder.path(), &[&["shrink", "plan.json", "--for", "1ms"], &law[..]].concat());
     assert_eq!(cut.status.code(), Some(1), "{}", err(&cut));
     assert!(out(&cut).contains("The time was over"), "{}", out(&cut));
 
     failing_plan(folder.path(), &["--set", "nodes=400"]);
-    let shrink = Command::new(env!("CARGO_BIN_EXE_groundhog"))
-        .args(["shrink", "plan.json", "--for", "1h", "--out", "interrupted.json", "--law", law[1]])
-        .current_dir(folder.path())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the command runs");
+    let mut shrink =
+        command(&["shrink", "plan.json", "--for", "1h", "--out", "interrupted.json", "--law", law[1]])
+            .current_dir(folder.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the command runs");
     // However far it has come, it ends in the same way.
+    wait_until_it_listens(&mut shrink, INTERRUPT);
     std::thread::sleep(std::time::Duration::from_millis(1_500));
-    let pid = shrink.id().to_string();
-    let interrupted = Command::new("sh").args(["-c", &format!("kill -INT {pid}")]).status();
-    assert!(interrupted.is_ok_and(|status| status.success()));
+    send(&shrink, INTERRUPT);
     let output = shrink.wait_with_output().expect("it ends");
     assert_eq!(output.status.code(), Some(1), "{}", out(&output));
-    let again = groundhog(folder.path(), &["run", "interrupted.json", "--no-shrink"]);
+    let again = groundhog_in(folder.path(), &["run", "interrupted.json", "--no-shrink"]);
     assert!(out(&again).contains("FAILED   streams/old-or-new "), "{}", out(&again));
 }
 
@@ -191,14 +179,14 @@ fn what_cannot_be_shrunk_ends_with_2_and_says_why() {
         (vec!["nowhere.json"], "cannot be read"),
         (vec!["plan.json", "--for", "0s"], "such as 10m"),
     ] {
-        let output = groundhog(folder.path(), &[&["shrink"], &arguments[..]].concat());
+        let output = groundhog_in(folder.path(), &[&["shrink"], &arguments[..]].concat());
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", err(&output));
         assert!(err(&output).contains(expected), "{arguments:?}: {}", err(&output));
         assert_eq!(out(&output), "", "{arguments:?}");
     }
     let held: Vec<_> = std::fs::read_dir(folder.path()).expect("a folder").collect();
     assert_eq!(held.len(), 2, "nothing was written");
-    let polls = groundhog(folder.path(), &["shrink", "plan.json", "--max-polls", "50"]);
+    let polls = groundhog_in(folder.path(), &["shrink", "plan.json", "--max-polls", "50"]);
     assert_eq!(polls.status.code(), Some(3), "{}", err(&polls));
     assert!(out(&polls).starts_with("CUT      plan.json"), "{}", out(&polls));
 }

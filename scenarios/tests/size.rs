@@ -1,24 +1,9 @@
 //! `groundhog size` and `groundhog bench retained` as a process, with small settings: what they say, how they end.
 
+mod common;
+
+use common::{err, groundhog, json, out};
 use serde_json::Value;
-use std::process::{Command, Output};
-
-fn groundhog(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_groundhog")).args(arguments).output().expect("the command runs")
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {}{}", out(output), err(output)))
-}
 
 const SLOT_FLOOR: &[&str] =
     &["size", "slot-floor", "--floor", "4", "--pool", "40", "--slots", "1,4", "--rotations", "0,1"];

@@ -1,5 +1,8 @@
 //! `groundhog store` as a process, over a store that the engine has written on this machine's disk.
 
+mod common;
+
+use common::{command, err, json, out, pasted, repeat};
 use groundhog_engine::host::disk::DiskPath;
 use groundhog_engine::host::native::NativeMachine;
 use groundhog_engine::identity::Did;
@@ -16,7 +19,7 @@ use groundhog_engine::units::{Sequence, WallMs};
 use serde_json::Value;
 use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 use std::sync::Arc;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -105,8 +108,7 @@ impl Store {
     }
 
     fn json(&self, what: &str) -> Value {
-        let output = self.call(what, &["--json"]);
-        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", err(&output)))
+        json(&self.call(what, &["--json"]))
     }
 
     /// The file name of the record of a table.
@@ -124,21 +126,12 @@ fn now_ms() -> u64 {
 }
 
 fn call(what: &str, directory: &Path, more: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_groundhog"))
-        .args(["store", what])
+    command(&["store", what])
         .arg(directory)
         .args(more)
         .env("COLUMNS", "80")
         .output()
         .expect("the command runs")
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 #[test]
@@ -180,9 +173,8 @@ fn a_check_tells_what_an_open_would_and_its_repeat_fails_again() {
     assert!(text.contains("missing: its presence marker has no record"), "{text}");
     assert!(text.contains("undecodable: no record begins here"), "{text}");
     assert!(text.contains(&record) && text.contains("FAILED   store check"), "{text}");
-    let repeat = text.lines().find_map(|line| line.trim().strip_prefix("repeat   ")).expect("a repeat");
-    let pasted = Command::new("sh").args(["-c", repeat]).output().expect("there is a shell");
-    assert_eq!(pasted.status.code(), Some(1), "{repeat}");
+    let line = repeat(&text);
+    assert_eq!(pasted(line).status.code(), Some(1), "{line}");
     let checked = store.json("check");
     assert_eq!(checked["healthy"], false);
     let whys: Vec<_> = checked["bad"].as_array().expect("a list").iter().map(|bad| &bad["bad"]).collect();

@@ -44,21 +44,7 @@ impl View for NoDisk {
 }
 
 fn plan() -> Plan {
-    let burst = Burst {
-        to: NodeId(1),
-        via: None,
-        route: Default::default(),
-        class: Class::Application,
-        count: MESSAGES,
-        every_us: 10,
-        bytes: 64,
-        copies: 1,
-        copy_every_us: 0,
-        cancel_reserve_every: 0,
-        cancel_admit_every: 0,
-        cancel_after_us: 0,
-        envelopes: 0,
-    };
+    let burst = Burst { count: MESSAGES, every_us: 10, ..Burst::one(NodeId(1), Class::Application) };
     let latency = DiskLatency {
         metadata_ns: 1,
         transfer_ns: 1,

@@ -123,10 +123,7 @@ fn action_of(rng: &mut ChaCha8Rng, id: u32) -> Action {
         _ => {
             let relayed = rng.random_range(0..4) == 0;
             Act::Send(Burst {
-                to: if relayed { NodeId((next.0 + side) % NODES) } else { next },
                 via: relayed.then_some(next),
-                route: Default::default(),
-                class,
                 count: rng.random_range(1..60),
                 every_us: rng.random_range(0..4_000),
                 bytes: rng.random_range(1..2_000),
@@ -135,7 +132,7 @@ fn action_of(rng: &mut ChaCha8Rng, id: u32) -> Action {
                 cancel_reserve_every: rng.random_range(0..8),
                 cancel_admit_every: rng.random_range(0..8),
                 cancel_after_us: rng.random_range(0..4_000),
-                envelopes: 0,
+                ..Burst::one(if relayed { NodeId((next.0 + side) % NODES) } else { next }, class)
             })
         }
     };

@@ -33,21 +33,7 @@ fn away(mails: u32, acts: &[(u64, MailAct)]) -> Plan {
 }
 
 fn send(id: u32, at_us: u64, count: u32) -> Action {
-    let burst = Burst {
-        to: NodeId(0),
-        via: None,
-        route: Default::default(),
-        class: Class::Application,
-        count,
-        every_us: 100,
-        bytes: 64,
-        copies: 1,
-        copy_every_us: 0,
-        cancel_reserve_every: 0,
-        cancel_admit_every: 0,
-        cancel_after_us: 0,
-        envelopes: 0,
-    };
+    let burst = Burst { count, every_us: 100, ..Burst::one(NodeId(0), Class::Application) };
     Action { id: ActionId(id), at_us, node: NodeId(1), act: Act::Send(burst) }
 }
 

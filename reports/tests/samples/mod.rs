@@ -98,19 +98,12 @@ fn action(id: u32) -> Action {
         at_us: u64::from(id) * 150_000,
         node: NodeId((id % 31 + 1) as u16),
         act: Act::Send(Burst {
-            to: NodeId(0),
-            via: None,
-            route: Default::default(),
-            class: Class::ALL[id as usize % 4],
             count: 300,
             every_us: 2_000,
             bytes: 256,
-            copies: 1,
-            copy_every_us: 0,
-            cancel_reserve_every: 0,
             cancel_admit_every: 50,
             cancel_after_us: 900,
-            envelopes: 0,
+            ..Burst::one(NodeId(0), Class::ALL[id as usize % 4])
         }),
     }
 }

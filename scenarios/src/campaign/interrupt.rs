@@ -1,15 +1,16 @@
-//! Ctrl-C for a command that has no campaign: work is told to stop, and what does not stop is ended with the process after
+//! A request to end, for a command that has no campaign: work is told to stop, and what does not stop is ended with the process after
 //! its block is printed.
 //!
-//! Promise: however the work hangs, one Ctrl-C ends the command, and the last that is seen is the block.
+//! Promise: however the work hangs, one request ends the command, and the last that is seen is the block.
 
-use super::monitor::{Bounds, Monitor, count_interrupts};
+use super::monitor::{Bounds, Monitor};
+use super::signals;
 use crate::exit::Exit;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8};
 use std::time::Duration;
 
-/// Listens for Ctrl-C from its beginning to the end of the process.
+/// Listens for signals from its beginning to the end of the process.
 pub struct Interrupt {
     stop: Arc<AtomicBool>,
     monitor: Monitor,
@@ -22,7 +23,7 @@ impl Interrupt {
     /// When the system gives no thread or no signal handler.
     pub fn listen() -> std::io::Result<Self> {
         let (stop, interrupts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU8::new(0)));
-        count_interrupts(Arc::clone(&interrupts))?;
+        signals::count(Arc::clone(&interrupts))?;
         let bounds = Bounds { run_time: Duration::MAX, memory_bytes: u64::MAX };
         Ok(Self { monitor: Monitor::new(bounds, Arc::clone(&stop), interrupts), stop })
     }

@@ -5,6 +5,7 @@ pub mod interrupt;
 pub mod monitor;
 pub mod pool;
 pub mod share;
+pub mod signals;
 pub mod tally;
 
 use crate::simulate::{self, Manner};
@@ -210,7 +211,7 @@ impl Campaign {
                 let difference = if self.check.takes(plan.seed) && check::is_repeatable(&outcome) {
                     match check::against_another_process(plan, &outcome, &self.manner) {
                         Ok(difference) => difference,
-                        // Ctrl-C reaches the other process too.
+                        // Whoever ends the command may have ended the other process too.
                         Err(_) if self.manner.stop.load(Ordering::Relaxed) => None,
                         Err(error) => return Ended::Failed(format!("--check: {error}")),
                     }

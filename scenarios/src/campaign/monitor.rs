@@ -1,5 +1,5 @@
-//! Watches the process from outside the runs: real time of each run, memory, and Ctrl-C. A run that does not stop itself
-//! is ended with the process, after whatever is known has been printed.
+//! Watches the process from outside the runs: real time of each run, memory, and whoever asks it to end. A run that does
+//! not stop itself is ended with the process, after whatever is known has been printed.
 //!
 //! Promise: however a run hangs, the command ends.
 
@@ -26,7 +26,7 @@ pub struct Bounds {
 /// Why everything is to stop.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Ctrl-C.
+    /// Ctrl-C, or another of the signals in [`super::signals`].
     Interrupted,
     /// A run takes longer than its bound.
     RunTime {
@@ -75,7 +75,7 @@ impl Drop for Watch<'_> {
 }
 
 impl Monitor {
-    /// Tells runs to stop through `stop`; `interrupts` counts Ctrl-C.
+    /// Tells runs to stop through `stop`; `interrupts` counts requests to end.
     pub fn new(bounds: Bounds, stop: Arc<AtomicBool>, interrupts: Arc<AtomicU8>) -> Self {
         let (runs, reason, over) = Default::default();
         Self { bounds, stop, interrupts, runs, reason, over }
@@ -111,7 +111,7 @@ impl Monitor {
                         told = Some(Instant::now());
                     }
                 }
-                // A second Ctrl-C waits for nothing.
+                // Who asks a second time waits for nothing.
                 Some(since) if since.elapsed() > GRACE || self.interrupts.load(Ordering::Relaxed) > 1 => {
                     end();
                     return;
@@ -142,23 +142,6 @@ pub fn resident_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1_024)
-}
-
-/// Counts Ctrl-C from now on, on a thread of its own that never ends.
-///
-/// # Errors
-/// When the system gives no thread or no signal handler.
-pub fn count_interrupts(interrupts: Arc<AtomicU8>) -> std::io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let listen = move || {
-        runtime.block_on(async {
-            while tokio::signal::ctrl_c().await.is_ok() {
-                interrupts.fetch_add(1, Ordering::Relaxed);
-            }
-        });
-    };
-    std::thread::Builder::new().name("groundhog-signals".to_owned()).spawn(listen)?;
-    Ok(())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::CallError;
 use super::run::{joined, print_failures, program, time};
-use crate::campaign::{cores, monitor, pool};
+use crate::campaign::{cores, pool, signals};
 use crate::conviction::{Case, Terms, Trial, Verdict, examine};
 use crate::exit::Exit;
 use crate::print::block::{Failure, FailureKind};
@@ -58,6 +58,9 @@ pub struct Arguments {
 /// Seeds that a flaw may survive unless something else is asked for.
 pub const SEEDS: u64 = 200;
 
+/// How long runs and shrinkers have to stop themselves once they are told to.
+const GRACE: Duration = Duration::from_secs(20);
+
 /// Starts unless something else is asked for.
 const STARTS: u64 = 5;
 
@@ -69,7 +72,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
         groundhog_reports::probe(folder).map_err(CallError::Out)?;
     }
     let interrupts = Arc::new(AtomicU8::new(0));
-    monitor::count_interrupts(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
+    signals::count(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
     let began = Instant::now();
     let (terms, jobs) = (arguments.terms(), arguments.jobs.map_or_else(cores, usize::from));
     let give_up = || {
@@ -108,11 +111,17 @@ pub fn examine_all(
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let looking = scope.spawn(|| {
+            let mut told: Option<Instant> = None;
             while !over.load(Ordering::Relaxed) {
-                if watch.interrupts.load(Ordering::Relaxed) > 0 {
-                    terms.stop.store(true, Ordering::Relaxed);
-                }
                 std::thread::park_timeout(Duration::from_millis(100));
+                let requests = watch.interrupts.load(Ordering::Relaxed);
+                if requests > 0 && told.is_none() {
+                    terms.stop.store(true, Ordering::Relaxed);
+                    told = Some(Instant::now());
+                }
+                if requests > 1 || told.is_some_and(|since| since.elapsed() > GRACE) {
+                    (watch.give_up)();
+                }
             }
         });
         pool::run(

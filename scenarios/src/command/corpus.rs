@@ -2,6 +2,7 @@
 
 use super::CallError;
 use super::run::{joined, print_failures, program};
+use crate::campaign::interrupt::Interrupt;
 use crate::corpus::{self, Entry};
 use crate::exit::Exit;
 use crate::print::text;
@@ -10,8 +11,6 @@ use crate::simulate::Manner;
 use crate::target::TargetError;
 use clap::Args;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 
 #[derive(Args)]
 pub struct Arguments {
@@ -35,29 +34,43 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
         text::out(&listed(&entries));
         return Ok(Exit::Held);
     }
-    let (stop, interrupts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU8::new(0)));
-    crate::campaign::monitor::count_interrupts(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
-    let manner = Manner::plain(Arc::clone(&stop));
+    let interrupt = Interrupt::listen().map_err(CallError::Signals)?;
+    let manner = Manner::plain(interrupt.stop());
     let jobs = arguments.jobs.map_or_else(crate::campaign::cores, usize::from);
-    let interrupted = || interrupts.load(Ordering::Relaxed) > 0;
-    let account = corpus::examine_all(&entries, jobs, &manner, || {
-        if interrupted() {
-            stop.store(true, Ordering::Relaxed);
-        }
-    });
+    let left = |plans| corpus::left(plans, &arguments.corpus, Some(arguments.repeat()));
+    let account = interrupt.during(
+        || print_failures(&[left(entries.len() as u64)], false),
+        || corpus::examine_all(&entries, jobs, &manner, || {}),
+    );
     text::out(&account.line(&arguments.corpus));
     let mut failures = account.failures(&|entry| repeat(&arguments.corpus, &entry.name));
-    failures.extend((account.left > 0).then(|| corpus::left(account.left, &arguments.corpus)));
+    failures.extend((account.left > 0).then(|| left(account.left)));
     Ok(print_failures(&failures, false))
+}
+
+impl Arguments {
+    /// The command that examines the same plans again.
+    fn repeat(&self) -> String {
+        let mut words = vec![program(), "corpus".to_owned()];
+        words.extend(self.names.iter().cloned());
+        words.extend(folder_words(&self.corpus));
+        joined(&words)
+    }
 }
 
 /// The command that examines one kept plan.
 pub fn repeat(folder: &std::path::Path, name: &str) -> String {
     let mut words = vec![program(), "corpus".to_owned(), name.to_owned()];
-    if folder != corpus::default_folder() {
-        words.extend(["--corpus".to_owned(), folder.display().to_string()]);
-    }
+    words.extend(folder_words(folder));
     joined(&words)
+}
+
+/// The option that names the folder, where it is not the one that is meant anyway.
+fn folder_words(folder: &std::path::Path) -> Vec<String> {
+    if folder == corpus::default_folder() {
+        return Vec::new();
+    }
+    vec!["--corpus".to_owned(), folder.display().to_string()]
 }
 
 fn chosen(arguments: &Arguments) -> Result<Vec<Entry>, CallError> {

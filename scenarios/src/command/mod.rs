@@ -1,5 +1,6 @@
 //! What the command line can say.
 
+mod at_once;
 mod bench;
 mod convict;
 mod corpus;
@@ -138,7 +139,7 @@ pub enum CallError {
     #[error("the summary: {0}")]
     Summary(#[from] serde_json::Error),
     /// The system gave no signal handler.
-    #[error("no handler for Ctrl-C: {0}")]
+    #[error("no handler for signals: {0}")]
     Signals(std::io::Error),
     /// The journal, or a failing plan, of a sweep.
     #[error("{folder}: {source}", folder = .folder.display())]

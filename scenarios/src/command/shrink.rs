@@ -2,7 +2,7 @@
 
 use super::CallError;
 use super::run::{joined, program, repeat_plan, time};
-use crate::campaign::monitor;
+use crate::campaign::signals;
 use crate::exit::Exit;
 use crate::print::block::{self, Failure, FailureKind};
 use crate::print::text;
@@ -97,7 +97,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let Place { file, folder, stem } = place(arguments)?;
     groundhog_reports::probe(&folder).map_err(CallError::Out)?;
     let interrupts = Arc::new(AtomicU8::new(0));
-    monitor::count_interrupts(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
+    signals::count(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
     let outcome = shrinking::judge(&plan, arguments.max_polls)?;
     if let Some(cut) = &outcome.cut {
         return Ok(stopped(arguments, cut));

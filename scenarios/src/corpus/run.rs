@@ -30,7 +30,14 @@ pub fn examine_all(entries: &[Entry], jobs: usize, manner: &Manner, progress: im
     pool::run(
         jobs,
         |number| entries.get(usize::try_from(number).ok()?),
-        |_, entry| (!manner.stop.load(Ordering::Relaxed)).then(|| examine(entry, manner)),
+        |_, entry| {
+            let stopped = || manner.stop.load(Ordering::Relaxed);
+            // A run that was told to stop says nothing of its plan.
+            let told = |examined: &Result<Examined, RunError>| {
+                !stopped() || !matches!(examined, Ok(Examined { finding: Some(Finding::Cut { .. }), .. }))
+            };
+            (!stopped()).then(|| examine(entry, manner)).filter(told)
+        },
         |entry, examined| {
             account.add(entry, examined);
             progress();
@@ -68,7 +75,11 @@ impl Account {
 
     /// In one line.
     pub fn line(&self, folder: &Path) -> String {
-        let word = if self.findings.is_empty() && self.defects.is_empty() { "HELD" } else { "FAILED" };
+        let word = match (self.findings.is_empty() && self.defects.is_empty(), self.left) {
+            (false, _) => "FAILED",
+            (true, 0) => "HELD",
+            (true, _) => "CUT",
+        };
         format!(
             "{word:<12} {} kept plans of {}, {} runs under 16 schedule seeds\n",
             self.plans,
@@ -103,14 +114,14 @@ fn failure(entry: &Entry, finding: &Finding, repeat: String) -> Failure {
     Failure { kind, what, saw, shrunk: None, see: None, repeat: Some(repeat) }
 }
 
-/// What was not examined because the command was told to stop.
-pub fn left(plans: u64, folder: &Path) -> Failure {
+/// What was not examined because the command was told to stop; `repeat` examines it.
+pub fn left(plans: u64, folder: &Path, repeat: Option<String>) -> Failure {
     Failure {
         kind: FailureKind::Cut,
         what: "interrupted".to_owned(),
         saw: format!("{plans} kept plans of {} were not examined", folder.display()),
         shrunk: None,
         see: None,
-        repeat: None,
+        repeat,
     }
 }

@@ -25,7 +25,8 @@ pub fn out(text: &str) {
     if let Err(error) = output.write_all(text.as_bytes()).and_then(|()| output.flush())
         && error.kind() != std::io::ErrorKind::BrokenPipe
     {
-        eprintln!("error: the output cannot be written: {error}");
+        // A terminal that is gone takes neither; the exit code is what is left.
+        let _ = writeln!(std::io::stderr(), "error: the output cannot be written: {error}");
         std::process::exit(i32::from(crate::exit::Exit::Cut.code()));
     }
 }

@@ -58,21 +58,7 @@ pub fn message(ordinal: u32) -> MessageId {
 
 /// [`Ledger::plan`] with four nodes and one burst of application messages, action 0.
 pub fn plan_of_a_burst(node: u16, to: u16, count: u32) -> Plan {
-    let burst = Burst {
-        to: NodeId(to),
-        via: None,
-        route: Default::default(),
-        class: Class::Application,
-        count,
-        every_us: 0,
-        bytes: 1,
-        copies: 1,
-        copy_every_us: 0,
-        cancel_reserve_every: 0,
-        cancel_admit_every: 0,
-        cancel_after_us: 0,
-        envelopes: 0,
-    };
+    let burst = Burst { count, bytes: 1, ..Burst::one(NodeId(to), Class::Application) };
     let clock = ClockPlan::default();
     let nodes = (0..4).map(|node| NodePlan { id: NodeId(node), cores: 1, clock }).collect();
     let action = Action { id: ActionId(0), at_us: 0, node: NodeId(node), act: Act::Send(burst) };

@@ -42,21 +42,7 @@ fn an_act_counts_once_and_only_by_what_it_leads_to() {
 
 #[test]
 fn a_cleared_sender_began_again_only_in_its_own_stream() {
-    let burst = Burst {
-        to: NodeId(3),
-        via: None,
-        class: Class::Application,
-        count: 2,
-        every_us: 0,
-        bytes: 1,
-        copies: 1,
-        copy_every_us: 0,
-        cancel_reserve_every: 0,
-        cancel_admit_every: 0,
-        cancel_after_us: 0,
-        envelopes: 0,
-        route: Default::default(),
-    };
+    let burst = Burst { count: 2, bytes: 1, ..Burst::one(NodeId(3), Class::Application) };
     let began_again = |of: RecordOf| {
         let mut plan = Ledger::plan();
         let act = Act::Send(burst.clone());

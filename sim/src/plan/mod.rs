@@ -5,6 +5,7 @@
 
 mod act;
 mod acts;
+mod burst;
 mod check;
 mod check_links;
 mod check_ring;

@@ -70,21 +70,7 @@ const fn neighbour(node: u16, by: u16, nodes: u16) -> NodeId {
 }
 
 const fn burst(to: NodeId, class: Class, count: u32, every_us: u64) -> Burst {
-    Burst {
-        to,
-        via: None,
-        route: super::Route::Links,
-        class,
-        count,
-        every_us,
-        bytes: 64,
-        copies: 1,
-        copy_every_us: 0,
-        cancel_reserve_every: 0,
-        cancel_admit_every: 0,
-        cancel_after_us: 0,
-        envelopes: 0,
-    }
+    Burst { count, every_us, ..Burst::one(to, class) }
 }
 
 /// Sends after the nodes have opened their stores.

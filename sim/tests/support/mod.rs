@@ -91,21 +91,7 @@ pub fn burst(id: u32, at_us: u64, from: u16, to: u16, class: Class, count: u32) 
         id: ActionId(id),
         at_us,
         node: NodeId(from),
-        act: Act::Send(Burst {
-            to: NodeId(to),
-            via: None,
-            route: Default::default(),
-            class,
-            count,
-            every_us: 100,
-            bytes: 64,
-            copies: 1,
-            copy_every_us: 0,
-            cancel_reserve_every: 0,
-            cancel_admit_every: 0,
-            cancel_after_us: 0,
-            envelopes: 0,
-        }),
+        act: Act::Send(Burst { count, every_us: 100, ..Burst::one(NodeId(to), class) }),
     }
 }
 

@@ -202,6 +202,9 @@ fn started(plan: &Plan, manner: &Manner, events: bool) -> std::io::Result<(Child
     } else {
         command.stderr(Stdio::piped());
     }
+    // A signal to the group ends whoever asks in good order, and this one by its closed input.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let mut process = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut input = process.stdin.take().expect("it was asked to have one");
     // The other process reads its one line before it says anything.

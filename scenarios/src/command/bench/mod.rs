@@ -6,6 +6,7 @@ mod swarm;
 pub mod world;
 
 use crate::command::CallError;
+use crate::command::at_once::end_at_once;
 use crate::exit::Exit;
 use clap::{Args, Subcommand};
 
@@ -29,7 +30,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     match &arguments.bench {
         Bench::Admissions(arguments) => Ok(admissions::main(arguments)?),
         Bench::World(arguments) => Ok(world::main(arguments)?),
-        Bench::Swarm(arguments) => swarm::main(arguments),
-        Bench::Retained(arguments) => retained::main(arguments),
+        Bench::Swarm(arguments) => end_at_once().and_then(|()| swarm::main(arguments)),
+        Bench::Retained(arguments) => end_at_once().and_then(|()| retained::main(arguments)),
     }
 }

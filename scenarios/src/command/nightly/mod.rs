@@ -10,7 +10,8 @@ mod shrinks;
 pub use arguments::Arguments;
 
 use super::CallError;
-use crate::campaign::monitor::{self, Monitor};
+use crate::campaign::monitor::Monitor;
+use crate::campaign::signals;
 use crate::campaign::tally::Tally;
 use crate::corpus;
 use crate::exit::Exit;
@@ -28,7 +29,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let entries = corpus::read(&arguments.corpus)?;
     groundhog_reports::probe(&arguments.out).map_err(CallError::Out)?;
     let (stop, interrupts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU8::new(0)));
-    monitor::count_interrupts(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
+    signals::count(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
     let tally = Mutex::new(Tally::new(targets.iter().map(Target::scenario), false));
     let night = Night {
         arguments,

@@ -50,9 +50,9 @@ pub struct Night<'a> {
     pub flaws: Vec<Flaw>,
     /// Every scenario, under swarm.
     pub targets: Vec<Target>,
-    /// Bounds of time and memory, and Ctrl-C.
+    /// Bounds of time and memory, and requests to end.
     pub monitor: Monitor,
-    /// Counts Ctrl-C.
+    /// Counts requests to end.
     pub interrupts: Arc<AtomicU8>,
     /// Set to stop every run.
     pub stop: Arc<AtomicBool>,
@@ -186,7 +186,7 @@ impl Night<'_> {
         if let Some(account) = &done.corpus {
             let folder = &self.arguments.corpus;
             failures.extend(account.failures(&|entry| crate::command::corpus::repeat(folder, &entry.name)));
-            failures.extend((account.left > 0).then(|| corpus::left(account.left, folder)));
+            failures.extend((account.left > 0).then(|| corpus::left(account.left, folder, None)));
         }
         failures.extend(convict::failures(&done.cases, &|case| {
             convict::repeat_quick(case.flaw, self.first_seed)

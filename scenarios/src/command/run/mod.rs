@@ -11,7 +11,8 @@ pub use failures::{Pointers, of as failures_of, saw};
 pub use report::scenario_facts;
 
 use super::CallError;
-use crate::campaign::monitor::{self, Monitor};
+use crate::campaign::monitor::Monitor;
+use crate::campaign::signals;
 use crate::campaign::tally::Tally;
 use crate::campaign::{Campaign, Checked, Ended};
 use crate::corpus;
@@ -38,7 +39,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
         groundhog_reports::probe(folder).map_err(CallError::Out)?;
     }
     let (stop, interrupts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU8::new(0)));
-    monitor::count_interrupts(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
+    signals::count(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
     let monitor = Monitor::new(arguments.bounds(), Arc::clone(&stop), Arc::clone(&interrupts));
     let (laws, max_polls, plant) = (arguments.laws, arguments.max_polls, arguments.plant);
     let manner = Manner { laws, max_polls, stop, plant };
@@ -48,10 +49,11 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let tally = Mutex::new(Tally::new(targets.iter().map(target::Target::scenario), only));
     let campaign = Campaign { targets, seeds, flaws, jobs: arguments.threads(), manner, check };
     let began = Instant::now();
-    let kept = kept_plans(arguments, &campaign)?;
-    say_shares(arguments, &campaign);
-    let report = Report { arguments, campaign: &campaign, kept, began };
-    let cut_short = watched(&report, &tally, &monitor);
+    // Whoever runs everything runs the kept plans first.
+    let all = arguments.target == "all";
+    let entries = if all { corpus::read(&corpus::default_folder())? } else { Vec::new() };
+    let report = Report { arguments, campaign: &campaign, kept: Mutex::default(), began };
+    let cut_short = watched(&report, &entries, &tally, &monitor);
     let tally = tally.into_inner().expect("the tally's holders do not panic");
     report.finish(&tally, monitor.reason().filter(|_| cut_short).as_ref(), &interrupts)
 }
@@ -67,23 +69,20 @@ fn say_shares(arguments: &Arguments, campaign: &Campaign) {
     }
 }
 
-/// Whoever runs everything runs the kept plans first.
-fn kept_plans(arguments: &Arguments, campaign: &Campaign) -> Result<corpus::Account, CallError> {
-    if arguments.target != "all" {
-        return Ok(corpus::Account::default());
-    }
-    let entries = corpus::read(&corpus::default_folder())?;
+/// Examines the kept plans, and says what came of them.
+fn kept_plans(report: &Report<'_>, entries: &[corpus::Entry]) {
+    let Report { arguments, campaign, .. } = report;
     // The plans are judged as they stand, whatever else is asked for.
     let manner = Manner::plain(Arc::clone(&campaign.manner.stop));
-    let account = corpus::examine_all(&entries, campaign.jobs, &manner, || {});
-    if account.plans > 0 && !arguments.json {
+    let account = corpus::examine_all(entries, campaign.jobs, &manner, || {});
+    if account.plans + account.left > 0 && !arguments.json {
         text::out(&format!("{}\n", account.line(&corpus::default_folder())));
     }
-    Ok(account)
+    *report.kept.lock().expect("nobody panics with it") = account;
 }
 
-/// Runs the campaign with the monitor beside it. Returns whether that cut anything short.
-fn watched(report: &Report<'_>, tally: &Mutex<Tally>, monitor: &Monitor) -> bool {
+/// Runs the kept plans and the campaign with the monitor beside them. Returns whether that cut anything short.
+fn watched(report: &Report<'_>, entries: &[corpus::Entry], tally: &Mutex<Tally>, monitor: &Monitor) -> bool {
     let bar = progress(report.campaign);
     let cut_short = std::thread::scope(|scope| {
         let looking = scope.spawn(|| {
@@ -95,6 +94,8 @@ fn watched(report: &Report<'_>, tally: &Mutex<Tally>, monitor: &Monitor) -> bool
                 std::process::exit(i32::from(exit.code()));
             });
         });
+        kept_plans(report, entries);
+        say_shares(report.arguments, report.campaign);
         let cut_short = report.campaign.run(tally, monitor, || bar.inc(1));
         monitor.over();
         looking.thread().unpark();

@@ -21,6 +21,7 @@ use groundhog_sim::plan::Plan;
 use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicU8;
 use std::time::Instant;
 
@@ -39,7 +40,7 @@ pub struct Report<'a> {
     /// What was run.
     pub campaign: &'a Campaign,
     /// What came of the kept plans, where they were run.
-    pub kept: Account,
+    pub kept: Mutex<Account>,
     /// When it began.
     pub began: Instant,
 }
@@ -114,7 +115,9 @@ impl Report<'_> {
         let mut failures = failures::of(tally, reason, facts, &pointers);
         failures.extend(smaller.differing(&pointers));
         let folder = corpus::default_folder();
-        failures.extend(self.kept.failures(&|entry| crate::command::corpus::repeat(&folder, &entry.name)));
+        let kept = self.kept.lock().expect("nobody panics with it");
+        failures.extend(kept.failures(&|entry| crate::command::corpus::repeat(&folder, &entry.name)));
+        failures.extend((kept.left > 0).then(|| corpus::left(kept.left, &folder, None)));
         print_failures(&failures, self.arguments.json)
     }
 

@@ -9,6 +9,7 @@ mod slot_floor;
 mod trouble;
 
 use super::CallError;
+use super::at_once::end_at_once;
 use crate::exit::Exit;
 use crate::print::text;
 use clap::{Args, Subcommand};
@@ -41,6 +42,7 @@ struct Output {
 
 /// Answers it.
 pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
+    end_at_once()?;
     match &arguments.question {
         Question::SlotFloor(arguments) => slot_floor::main(arguments),
         Question::Custody(arguments) => custody::main(arguments),

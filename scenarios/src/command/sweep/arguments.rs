@@ -1,13 +1,14 @@
 //! What `groundhog sweep` is told, and the command that says the same again.
 
 use crate::command::replay::seconds;
-use crate::command::run::{joined, program};
+use crate::command::run::{joined, program, time};
 use crate::simulate::Laws;
 use crate::target::{Source, Target};
 use clap::Args;
 use groundhog_sim::explore::sweep::{DOWN_US, MOST_DEPTH, MOST_IMAGES, Settings};
 use groundhog_sim::units::{NodeId, SimTime};
 use std::path::PathBuf;
+use std::time::Duration;
 
 #[derive(Args)]
 pub struct Arguments {
@@ -47,6 +48,12 @@ pub struct Arguments {
     /// Stop at the first run that breaks a law, instead of counting on.
     #[arg(long)]
     pub first: bool,
+    /// Do not shrink the first failing point of each law.
+    #[arg(long)]
+    pub no_shrink: bool,
+    /// Real time that shrinking one failure may take.
+    #[arg(long, value_name = "TIME", default_value = crate::shrinking::TIME, value_parser = time, conflicts_with = "no_shrink")]
+    pub shrink_for: Duration,
     /// Runs at the same time; all cores where it is left out.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
@@ -62,13 +69,13 @@ pub struct Arguments {
 impl Arguments {
     /// What is swept.
     pub fn settings(&self) -> Settings {
-        let time = |seconds: Option<u64>, none| SimTime(seconds.map_or(none, |us| us.saturating_mul(1_000)));
+        let at = |seconds: Option<u64>, none| SimTime(seconds.map_or(none, |us| us.saturating_mul(1_000)));
         Settings {
             nodes: self.nodes(),
             depth: self.depth,
             down_us: self.down_us,
             most_images: usize::try_from(self.most_images).unwrap_or(MOST_IMAGES),
-            within: time(self.from, 0)..time(self.until, u64::MAX),
+            within: at(self.from, 0)..at(self.until, u64::MAX),
         }
     }
 
@@ -121,8 +128,8 @@ impl Arguments {
         if let Some(out) = &self.out {
             push("--out", out.display().to_string());
         }
-        if self.first {
-            words.push("--first".to_owned());
+        for (option, given) in [("--first", self.first), ("--no-shrink", self.no_shrink)] {
+            words.extend(given.then(|| option.to_owned()));
         }
         joined(&words)
     }

@@ -7,11 +7,13 @@ mod arguments;
 mod journal;
 mod report;
 mod runner;
+mod shrinks;
 
 pub use arguments::Arguments;
 
 use super::CallError;
-use crate::campaign::monitor::{self, Bounds, Monitor, Reason};
+use crate::campaign::monitor::{Bounds, Monitor, Reason};
+use crate::campaign::signals;
 use crate::exit::Exit;
 use crate::target::{self, Source, Target, TargetError};
 use groundhog_sim::explore::sweep::{self, Settings, Stopped, Survey, Tally};
@@ -20,6 +22,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use journal::{Journal, Part};
 use report::Report;
 use runner::Threads;
+use shrinks::Shrinks;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8};
@@ -68,8 +71,8 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let swept = swept(arguments)?;
     groundhog_reports::probe(&swept.folder).map_err(CallError::Out)?;
     let (stop, interrupts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU8::new(0)));
-    monitor::count_interrupts(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
-    let monitor = Monitor::new(BOUNDS, Arc::clone(&stop), interrupts);
+    signals::count(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
+    let monitor = Monitor::new(BOUNDS, Arc::clone(&stop), Arc::clone(&interrupts));
     let bar = bar();
     let progress = Mutex::new(Progress::default());
     let report = Report { arguments, swept: &swept, began: Instant::now() };
@@ -79,7 +82,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
                 // A run that cannot stop itself: what is known is printed, and the process ends.
                 bar.abandon();
                 let known = progress.lock().expect("nobody panics while holding it").clone();
-                let exit = report.finish(&known, monitor.reason().as_ref()).unwrap_or(Exit::Cut);
+                let exit = report.finish(&known, monitor.reason().as_ref(), None).unwrap_or(Exit::Cut);
                 std::process::exit(i32::from(exit.worse(Exit::Cut).code()));
             });
         });
@@ -95,7 +98,10 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     bar.finish_and_clear();
     done?;
     let progress = progress.into_inner().expect("nobody panics while holding it");
-    report.finish(&progress, monitor.reason().as_ref())
+    let (reason, time) = (monitor.reason(), arguments.shrink_for);
+    let shrinks = Shrinks { time, jobs: arguments.threads(), interrupts: &interrupts };
+    let wanted = reason.is_none() && !arguments.no_shrink;
+    report.finish(&progress, reason.as_ref(), wanted.then_some(&shrinks))
 }
 
 fn swept(arguments: &Arguments) -> Result<Swept, CallError> {

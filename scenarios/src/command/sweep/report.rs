@@ -1,6 +1,7 @@
 //! What a sweep prints and leaves behind.
 
 use super::arguments::Arguments;
+use super::shrinks::Shrinks;
 use super::{Progress, Swept, reason_words};
 use crate::campaign::monitor::Reason;
 use crate::command::CallError;
@@ -11,6 +12,7 @@ use crate::print::text;
 use crate::target::Source;
 use groundhog_reports::{count, duration};
 use groundhog_sim::explore::sweep::{Broken, Stopped, struck};
+use groundhog_sim::plan::Plan;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -27,21 +29,61 @@ pub struct Report<'a> {
 }
 
 impl Report<'_> {
-    /// Writes the failing plans and prints everything.
-    pub fn finish(&self, progress: &Progress, reason: Option<&Reason>) -> Result<Exit, CallError> {
-        let failures = self.failures(progress, reason)?;
+    /// Writes the failing plans and prints everything. With `shrinks`, what failed is shrunk.
+    pub fn finish(
+        &self,
+        progress: &Progress,
+        reason: Option<&Reason>,
+        shrinks: Option<&Shrinks<'_>>,
+    ) -> Result<Exit, CallError> {
+        let mut failures = self.failures(progress, reason)?;
         let whole = progress.stopped.is_none() && progress.points == progress.of();
         let verdict = match exit(&failures) {
             Exit::Held if whole => "held",
             Exit::Held | Exit::Cut => "cut",
             _ => "failed",
         };
-        if self.arguments.json {
-            text::out(&format!("{:#}\n", self.json(progress, verdict, &failures)));
-        } else {
+        let json = self.arguments.json;
+        if !json {
             text::out(&self.lines(progress, verdict));
         }
-        Ok(print_failures(&failures, self.arguments.json))
+        let small = shrinks.map(|shrinks| self.shrunk(progress, shrinks, &mut failures)).unwrap_or_default();
+        if json {
+            text::out(&format!("{:#}\n", self.json(progress, verdict, &failures, &small)));
+        }
+        Ok(print_failures(&failures, json))
+    }
+
+    /// Shrinks the first failing point of each law, and says in the failures what came of it.
+    fn shrunk(
+        &self,
+        progress: &Progress,
+        shrinks: &Shrinks<'_>,
+        failures: &mut Vec<Failure>,
+    ) -> BTreeMap<String, PathBuf> {
+        let known = failures.clone();
+        let give_up = || {
+            let exit = print_failures(&known, self.arguments.json);
+            std::process::exit(i32::from(exit.code()));
+        };
+        let mut small = BTreeMap::new();
+        for ((law, broken), number) in progress.tally.broken.iter().zip(1..) {
+            let plan = self.failing(broken);
+            let became = shrinks.of(number, law, &plan, &self.path_of(number), &give_up);
+            small.extend(became.plan.map(|path| (law.clone(), path)));
+            let Some(failure) = failures.iter_mut().find(|failure| failure.what == *law) else { continue };
+            failure.shrunk = Some(became.line);
+            let repeat = failure.repeat.clone();
+            failures.extend(became.flaky.map(|flaky| Failure {
+                kind: FailureKind::Differs,
+                what: "not deterministic".to_owned(),
+                saw: format!("{law}: {}", flaky.strip_prefix("not deterministic: ").unwrap_or(&flaky)),
+                shrunk: None,
+                see: None,
+                repeat,
+            }));
+        }
+        small
     }
 
     fn failures(&self, progress: &Progress, reason: Option<&Reason>) -> Result<Vec<Failure>, CallError> {
@@ -120,9 +162,16 @@ impl Report<'_> {
     }
 
     /// The first failing point of a law, as a plan of its own.
+    fn failing(&self, broken: &Broken) -> Plan {
+        struck(&self.swept.plan, &broken.first.deaths, self.swept.settings.down_us)
+    }
+
+    fn path_of(&self, number: usize) -> PathBuf {
+        self.swept.folder.join(format!("sweep-{number}.json"))
+    }
+
     fn write_plan(&self, broken: &Broken, number: usize) -> Result<String, CallError> {
-        let plan = struck(&self.swept.plan, &broken.first.deaths, self.swept.settings.down_us);
-        let path = self.swept.folder.join(format!("sweep-{number}.json"));
+        let (plan, path) = (self.failing(broken), self.path_of(number));
         let written = std::fs::create_dir_all(&self.swept.folder).and_then(|()| {
             let mut file = tempfile::NamedTempFile::new_in(&self.swept.folder)?;
             std::io::Write::write_all(&mut file, plan.to_json().as_bytes())?;
@@ -192,17 +241,22 @@ impl Report<'_> {
         }
     }
 
-    fn json(&self, progress: &Progress, verdict: &str, failures: &[Failure]) -> serde_json::Value {
+    fn json(
+        &self,
+        progress: &Progress,
+        verdict: &str,
+        failures: &[Failure],
+        small: &BTreeMap<String, PathBuf>,
+    ) -> serde_json::Value {
         let broken: BTreeMap<&String, serde_json::Value> = progress
             .tally
             .broken
             .iter()
             .zip(1_usize..)
             .map(|((law, broken), number)| {
-                let plan: PathBuf = self.swept.folder.join(format!("sweep-{number}.json"));
-                let broken =
-                    serde_json::json!({ "runs": broken.runs, "saw": broken.first.saw, "plan": plan });
-                (law, broken)
+                let (plan, shrunk) = (self.path_of(number), small.get(law));
+                let (runs, saw) = (broken.runs, &broken.first.saw);
+                (law, serde_json::json!({ "runs": runs, "saw": saw, "plan": plan, "shrunk": shrunk }))
             })
             .collect();
         let kind = |failure: &Failure| format!("{} {}", failure.what, failure.saw);

@@ -216,27 +216,7 @@ pub fn ranges(numbers: &[u64]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::print::columns::joining::{Sequences, beats};
-
-    const FROM: NodeId = NodeId(0);
-    const TO: NodeId = NodeId(3);
-
-    fn draft(us: u64, sequence: u64, place: Place, deed: Deed) -> Draft {
-        let class = Class::Application;
-        let stream = Some(StreamName { origin: FROM, destination: TO, class });
-        let subject = Subject { message: None, stream, class, sequence: Some(sequence), copy: 0 };
-        let at = SimTime::from_us(us);
-        Draft { at, until: at, events: 1, place, subjects: vec![subject], deed, shown: true }
-    }
-
-    fn words(drafts: Vec<Draft>) -> Vec<String> {
-        let text = |beat: Beat| match beat.what {
-            What::At { text, .. } | What::Arrow { label: text, .. } => text,
-            What::Link { text, .. } | What::Across(text) => text,
-            What::Broken { saw, .. } => saw,
-        };
-        beats(drafts, &Sequences::new()).into_iter().map(text).collect()
-    }
+    use crate::print::columns::samples::{FROM, TO, draft, words};
 
     #[test]
     fn a_deed_says_what_was_done_and_no_more() {

@@ -77,31 +77,8 @@ impl Draft {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::print::columns::beat::What;
     use crate::print::columns::draft::Deed;
-    use groundhog_engine::streams::key::Class;
-    use groundhog_sim::ledger::subjects::StreamName;
-    use groundhog_sim::units::{NodeId, SimTime};
-
-    const FROM: NodeId = NodeId(0);
-    const TO: NodeId = NodeId(3);
-
-    fn draft(us: u64, sequence: u64, place: Place, deed: Deed) -> Draft {
-        let class = Class::Application;
-        let stream = Some(StreamName { origin: FROM, destination: TO, class });
-        let subject = Subject { message: None, stream, class, sequence: Some(sequence), copy: 0 };
-        let at = SimTime::from_us(us);
-        Draft { at, until: at, events: 1, place, subjects: vec![subject], deed, shown: true }
-    }
-
-    fn words(drafts: Vec<Draft>) -> Vec<String> {
-        let text = |beat: Beat| match beat.what {
-            What::At { text, .. } | What::Arrow { label: text, .. } => text,
-            What::Link { text, .. } | What::Across(text) => text,
-            What::Broken { saw, .. } => saw,
-        };
-        beats(drafts, &Sequences::new()).into_iter().map(text).collect()
-    }
+    use crate::print::columns::samples::{FROM, TO, draft, words};
 
     #[test]
     fn like_beats_of_neighbouring_messages_are_one_unless_something_stands_between() {

@@ -9,6 +9,8 @@ mod focus;
 mod joining;
 mod layout;
 mod quiet;
+#[cfg(test)]
+mod samples;
 mod story;
 
 pub use focus::abbreviated;

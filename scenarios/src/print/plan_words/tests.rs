@@ -34,19 +34,11 @@ fn times_are_exact_and_short() {
 #[test]
 fn an_action_is_a_sentence() {
     let burst = Burst {
-        to: NodeId(1),
-        via: None,
-        route: Default::default(),
-        class: Class::Application,
         count: 2,
-        every_us: 0,
         bytes: 0,
         copies: 4,
         copy_every_us: 40_000,
-        cancel_reserve_every: 0,
-        cancel_admit_every: 0,
-        cancel_after_us: 0,
-        envelopes: 0,
+        ..Burst::one(NodeId(1), Class::Application)
     };
     let relayed = Burst {
         via: Some(NodeId(2)),
@@ -56,7 +48,6 @@ fn an_action_is_a_sentence() {
         copies: 1,
         cancel_admit_every: 3,
         cancel_after_us: 300,
-        envelopes: 0,
         ..burst.clone()
     };
     let frame =

@@ -52,24 +52,6 @@ pub(super) fn draw_faults(draft: &mut Draft<'_>) {
     }
 }
 
-fn plain(to: NodeId, class: Class) -> Burst {
-    Burst {
-        to,
-        via: None,
-        route: Default::default(),
-        class,
-        count: 1,
-        every_us: 0,
-        bytes: 64,
-        copies: 1,
-        copy_every_us: 0,
-        cancel_reserve_every: 0,
-        cancel_admit_every: 0,
-        cancel_after_us: 0,
-        envelopes: 0,
-    }
-}
-
 /// Payloads of the namespace, over their origin's own connection or over a relay.
 fn namespace_burst(draft: &mut Draft<'_>, mut dice: Dice) {
     let peers = &draft.scenario.sections.peers;
@@ -86,7 +68,7 @@ fn namespace_burst(draft: &mut Draft<'_>, mut dice: Dice) {
         copies: peers.namespace_copies.roll_u32(&mut dice),
         copy_every_us: peers.namespace_copy_every_us.roll_u64(&mut dice),
         envelopes: peers.envelopes.roll_u32(&mut dice),
-        ..plain(to, Class::Application)
+        ..Burst::one(to, Class::Application)
     };
     push(draft, &mut dice, from, burst);
 }
@@ -101,7 +83,7 @@ fn long_burst(draft: &mut Draft<'_>, mut dice: Dice) {
         bytes: peers.long_bytes.roll_u32(&mut dice),
         copies: peers.long_copies.roll_u32(&mut dice),
         copy_every_us: peers.long_copy_every_us.roll_u64(&mut dice),
-        ..plain(to, *dice.pick(&Class::ALL).expect("there are four classes"))
+        ..Burst::one(to, *dice.pick(&Class::ALL).expect("there are four classes"))
     };
     push(draft, &mut dice, from, burst);
 }

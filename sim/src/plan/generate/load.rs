@@ -90,10 +90,8 @@ fn open_streams(hub: &Hub, wave: usize) -> usize {
 fn burst(draft: &Draft<'_>, dice: &mut Dice, route: &Route) -> Burst {
     let load = &draft.scenario.sections.load;
     Burst {
-        to: route.to,
         via: route.via,
         route: if draft.ring.is_some() { By::Ring } else { By::Links },
-        class: route.class,
         count: load.messages.roll_u32(dice),
         every_us: load.every_us.roll_u64(dice),
         bytes: load.bytes.roll_u32(dice),
@@ -106,7 +104,7 @@ fn burst(draft: &Draft<'_>, dice: &mut Dice, route: &Route) -> Burst {
             .intensity(Kind::CancelledAdmissions)
             .every(load.cancel_admit_every.roll_u32(dice)),
         cancel_after_us: load.cancel_after_us.roll_u64(dice),
-        envelopes: 0,
+        ..Burst::one(route.to, route.class)
     }
 }
 

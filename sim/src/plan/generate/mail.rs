@@ -184,21 +184,7 @@ impl<'a, 'd> Scene<'a, 'd> {
     }
 
     pub(super) fn send(&mut self, at_us: u64, from: NodeId, count: u32, every_us: u64) {
-        let burst = Burst {
-            to: self.hub,
-            via: None,
-            route: Default::default(),
-            class: Class::Application,
-            count,
-            every_us,
-            bytes: 64,
-            copies: 1,
-            copy_every_us: 0,
-            cancel_reserve_every: 0,
-            cancel_admit_every: 0,
-            cancel_after_us: 0,
-            envelopes: 0,
-        };
+        let burst = Burst { count, every_us, ..Burst::one(self.hub, Class::Application) };
         self.push(at_us, from, Act::Send(burst));
     }
 

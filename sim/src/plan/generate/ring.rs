@@ -84,21 +84,8 @@ pub(super) fn membership(draft: &mut Draft<'_>) {
 /// A node joins and makes its first contact with some other node, out of band.
 fn join(draft: &mut Draft<'_>, node: NodeId, at_us: u64, dice: &mut Dice) {
     push(draft, node, at_us, Act::Join);
-    let hello = Burst {
-        to: draft.shape.other_than(node, dice),
-        via: None,
-        route: Route::OutOfBand,
-        class: Class::Control,
-        count: 1,
-        every_us: 0,
-        bytes: 64,
-        copies: 1,
-        copy_every_us: 0,
-        cancel_reserve_every: 0,
-        cancel_admit_every: 0,
-        cancel_after_us: 0,
-        envelopes: 0,
-    };
+    let hello =
+        Burst { route: Route::OutOfBand, ..Burst::one(draft.shape.other_than(node, dice), Class::Control) };
     let at_us = at_us.saturating_add(CONTACT_AFTER_US);
     if at_us < draft.chaos_us {
         push(draft, node, at_us, Act::Send(hello));

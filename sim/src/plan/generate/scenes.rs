@@ -34,7 +34,7 @@ pub(super) fn draw(draft: &mut Draft<'_>) {
         let class = *dice.pick(&Class::ALL).expect("there are four classes");
         let count = scenes.flood.roll_u32(&mut dice);
         let every_us = scenes.every_us.roll_u64(&mut dice);
-        burst(draft, from, at_us, Burst { count, every_us, ..plain(to, class) });
+        burst(draft, from, at_us, Burst { count, every_us, ..Burst::one(to, class) });
     }
 }
 
@@ -50,10 +50,10 @@ fn scene(draft: &mut Draft<'_>, mut dice: Dice, still: Still) {
     let every_us = scenes.every_us.roll_u64(&mut dice);
     // Behind its transport a receiver lets the lane go on: only a long burst shows what overtakes what.
     let behind = if still == Still::Receiver { &scenes.flood } else { &scenes.behind };
-    let behind = Burst { count: behind.roll_u32(&mut dice), every_us, ..plain(to, class) };
+    let behind = Burst { count: behind.roll_u32(&mut dice), every_us, ..Burst::one(to, class) };
     burst(draft, from, begin_us.saturating_add(1), behind);
     for other in Class::ALL.into_iter().filter(|other| *other != class) {
-        let beside = Burst { count: scenes.beside.roll_u32(&mut dice), every_us, ..plain(to, other) };
+        let beside = Burst { count: scenes.beside.roll_u32(&mut dice), every_us, ..Burst::one(to, other) };
         // Soon, so that there is time to be late in.
         let later_us = dice.below((lasts_ms * 1_000 / 4).min(100_000) + 1);
         burst(draft, from, begin_us.saturating_add(later_us), beside);
@@ -77,25 +77,6 @@ fn stall(draft: &mut Draft<'_>, (from, to): (NodeId, NodeId), class: Class, span
             };
             draft.link_fault((from, to), true, span, fault);
         }
-    }
-}
-
-/// A burst of small messages, each sent once.
-fn plain(to: NodeId, class: Class) -> Burst {
-    Burst {
-        to,
-        via: None,
-        route: Default::default(),
-        class,
-        count: 1,
-        every_us: 0,
-        bytes: 64,
-        copies: 1,
-        copy_every_us: 0,
-        cancel_reserve_every: 0,
-        cancel_admit_every: 0,
-        cancel_after_us: 0,
-        envelopes: 0,
     }
 }
 

@@ -11,7 +11,7 @@ mod row;
 mod table;
 mod watching;
 
-use crate::campaign::monitor;
+use crate::campaign::signals;
 use crate::exit::Exit;
 use crate::print::block::{self, Failure, FailureKind};
 use crate::print::text;
@@ -116,7 +116,7 @@ pub enum BenchError {
 /// Runs it.
 pub fn main(arguments: &Arguments) -> Result<Exit, BenchError> {
     let interrupts = Interrupts::default();
-    monitor::count_interrupts(Arc::clone(&interrupts.0)).map_err(BenchError::Runtime)?;
+    signals::count(Arc::clone(&interrupts.0)).map_err(BenchError::Runtime)?;
     if arguments.kill {
         return kill::main(arguments, &interrupts);
     }

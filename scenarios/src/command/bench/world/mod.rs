@@ -62,7 +62,7 @@ pub enum BenchError {
     #[error("interrupted")]
     Interrupted,
     /// The system gave no signal handler.
-    #[error("no handler for Ctrl-C: {0}")]
+    #[error("no handler for signals: {0}")]
     Signals(std::io::Error),
 }
 

@@ -15,7 +15,7 @@ use groundhog_sim::ledger::event::{Answer, Event, Transaction};
 use groundhog_sim::ledger::onlooker::Line;
 use groundhog_sim::outcome::Outcome;
 use groundhog_sim::plan::{
-    Act, Action, Burst, Crypto, Death, Fault, FaultKind, MailAct, MailPlan, Plan, Route, When, yardstick,
+    Act, Action, Burst, Crypto, Death, Fault, FaultKind, MailAct, MailPlan, Plan, When, yardstick,
 };
 use groundhog_sim::run::RunError;
 use groundhog_sim::units::{ActionId, FaultId, NodeId};
@@ -156,21 +156,7 @@ impl Script {
     }
 
     fn send(&mut self, at_us: u64, from: NodeId, count: u32, every_us: u64) {
-        let burst = Burst {
-            to: NODE,
-            via: None,
-            class: Class::Application,
-            count,
-            every_us,
-            bytes: 64,
-            copies: 1,
-            copy_every_us: 0,
-            cancel_reserve_every: 0,
-            cancel_admit_every: 0,
-            cancel_after_us: 0,
-            envelopes: 0,
-            route: Route::default(),
-        };
+        let burst = Burst { count, every_us, ..Burst::one(NODE, Class::Application) };
         self.act(at_us, from, Act::Send(burst));
     }
 
