@@ -5,7 +5,7 @@
 //! failure alone.
 
 use super::store_acts::Routes;
-use super::{Law, LawKind, Names, Setting, View};
+use super::{Law, LawKind, Names, Setting, View, second_runtime};
 use crate::ledger::event::Event;
 use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
@@ -24,7 +24,8 @@ pub enum Licence {
     LyingFlush,
     /// A flipped bit or a bad sector: from then on records of the node may be damaged.
     Damage,
-    /// An earlier copy of the node's disk that was put back: from then on the node has forgotten what came since.
+    /// An earlier copy of the node's disk that was put back: from then on the node has forgotten what came since. Or a
+    /// second runtime of its account: from then on another signs what it signs.
     PutBack,
     /// Reads, listings or opens that fail: from then on records of the node may be unreadable to a life that opens.
     FailedRead,
@@ -209,7 +210,8 @@ impl Licences {
             (!touched.is_empty()).then_some((fault.id, touched))
         });
         let acts: BTreeMap<_, _> = acts.collect();
-        let begun = put_back(&setting.plan, law);
+        let mut begun = put_back(&setting.plan, law);
+        begun.extend(second_runtimes(&setting.plan, law));
         let routes =
             if acts.is_empty() && begun.is_empty() { Routes::default() } else { Routes::of(setting) };
         Self { names: setting.names.clone(), routes, acts, begun }
@@ -356,6 +358,15 @@ fn put_back(plan: &Plan, law: &str) -> Vec<(Touched, SimTime)> {
     let acts = plan.actions.iter().filter(|action| matches!(action.act, Act::PutBack(_)));
     let touched = |node| Touched { node, stream: None, licence: Licence::PutBack };
     acts.map(|action| (touched(action.node), SimTime::from_us(action.at_us))).collect()
+}
+
+/// Accounts with two live runtimes: the same licence, for fewer laws.
+fn second_runtimes(plan: &Plan, law: &str) -> Vec<(Touched, SimTime)> {
+    if !second_runtime::LAWS.contains(&law) {
+        return Vec::new();
+    }
+    let touched = |node| Touched { node, stream: None, licence: Licence::PutBack };
+    second_runtime::nodes(plan).map(|(node, since)| (touched(node), since)).collect()
 }
 
 fn touched_by(kind: &FaultKind) -> Vec<Touched> {

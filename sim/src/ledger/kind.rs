@@ -84,6 +84,7 @@ kinds! {
     Left = 55, "leave";
     Routed = 56, "route";
     HandedOff = 57, "hand-off";
+    SecondRuntime = 61, "second-runtime";
 }
 
 /// The numbers of what engines report begin here.
@@ -135,6 +136,7 @@ impl EventKind {
             Event::Left { .. } => Self::Left,
             Event::Routed { .. } => Self::Routed,
             Event::HandedOff { .. } => Self::HandedOff,
+            Event::SecondRuntime { .. } => Self::SecondRuntime,
             Event::Engine { event, .. } => match event {
                 EngineEvent::Opened { .. } => Self::EngineOpened,
                 EngineEvent::Transition { .. } => Self::EngineTransition,

@@ -42,6 +42,7 @@ const RETIRING: &[&str] = &["retirement"];
 const RESET: &[&str] = &["custody-stall-reset"];
 const MAIL_FLOOD: &[&str] = &["mail-flood"];
 const RING: &[&str] = &["ring-churn"];
+const ALLOCATORS: &[&str] = &["two-allocators"];
 
 macro_rules! marks {
     ($($name:ident = $id:literal, $scenarios:expr, $least:literal, $says:literal;)*) => {
@@ -255,6 +256,8 @@ marks! {
         "A batch that retires streams failed.";
     RetiredBeganAgain = "retirement/began-again", RETIRING, 8_000,
         "A stream that had been retired admitted again.";
+    TwoAtOnce = "allocator/two-at-once", ALLOCATORS, 1_000,
+        "A runtime signed a sequence that another of its account had signed, which still lived.";
     CustodyReset = "custody/stall-ended-by-reset", RESET, 900,
         "Mail was admitted after the store had been removed while custody was full.";
 }

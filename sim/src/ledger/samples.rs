@@ -189,6 +189,7 @@ pub fn distinct() -> Vec<Event<'static>> {
         [(N, L), (N2, L), (N, L2)].map(|(node, life)| Event::Engine { node, life, event })
     }));
     all.extend(ring());
+    all.extend([(N, N2), (N2, N2), (N, N)].map(|(node, of)| Event::SecondRuntime { node, of }));
     all
 }
 

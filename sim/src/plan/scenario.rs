@@ -465,6 +465,8 @@ sections! {
         signals = 0, COUNT;
         /// Backups of a sending node's disk that are put back.
         put_backs = 0, COUNT;
+        /// Second runtimes that are started beside a sending node, with a copy of its disk and under its account.
+        second_runtimes = 0, COUNT;
     }
     /// Acts of an operator on stores, and their damage at rest. Each strikes another node; its stream goes on after it.
     StoreActs store {

@@ -6,6 +6,7 @@
 use super::Draft;
 use super::shape::link_between;
 use crate::plan::dice::Dice;
+use crate::plan::swarm::Kind;
 use crate::plan::{Act, Action, Flood, Forgery, PutBack, Reconnect, Signalling};
 use crate::units::{ActionId, NodeId};
 use groundhog_engine::streams::key::Class;
@@ -83,9 +84,10 @@ fn floods(draft: &mut Draft<'_>, party: &Party) {
 /// One wave of one node: its accounts, and those of them that send again through somebody honest.
 fn flood(draft: &mut Draft<'_>, party: &Party, (node, place): (NodeId, u32), at_us: u64, mut dice: Dice) {
     let section = &draft.scenario.sections.adversaries;
-    let count = section.flood_keys.roll_u32(&mut dice);
+    let keys = draft.intensity(Kind::OriginFloods);
+    let drawn = section.flood_keys.roll_u32(&mut dice);
     let every_us = section.flood_every_us.roll_u64(&mut dice);
-    let most = section.flood_keys.bounds().1.max(1);
+    let most = keys.count(section.flood_keys.bounds().1.max(1).unsigned_abs());
     let relayed_per_mille = section.flood_relayed_per_mille.roll_u64(&mut dice);
     let again_per_mille = section.flood_again_per_mille.roll_u64(&mut dice);
     let application = section.flood_application_per_mille.roll_u64(&mut dice);
@@ -98,8 +100,10 @@ fn flood(draft: &mut Draft<'_>, party: &Party, (node, place): (NodeId, u32), at_
         false => *dice.pick(&[Class::Control, Class::Storage, Class::E2e]).expect("three classes"),
     };
     let forgeries = [Forgery::Transaction, Forgery::Payload, Forgery::Delegation];
+    let forged_per_mille = draft.intensity(Kind::ForgedFloods).thin_share(forged_per_mille);
     let forgery = dice.pick(&forgeries).copied().filter(|_| dice.per_mille(forged_per_mille));
-    if count == 0 {
+    let count = u32::try_from(keys.count(drawn.into())).unwrap_or(u32::MAX);
+    if drawn == 0 {
         return;
     }
     let first_key = place.saturating_mul(u32::try_from(most).unwrap_or(u32::MAX));
@@ -107,20 +111,26 @@ fn flood(draft: &mut Draft<'_>, party: &Party, (node, place): (NodeId, u32), at_
     let flood =
         Flood { to, via, class, keys, first_key, sequence: 0, count, every_us, bytes, stamp_ms, forgery };
     via.into_iter().for_each(|relay| draft.link(node, relay));
-    let again = u32::try_from(u64::from(count) * again_per_mille / 1_000).unwrap_or(0);
-    if let Some(relay) = relay.filter(|_| again > 0) {
+    let of_those = |count: u32| u32::try_from(u64::from(count) * again_per_mille / 1_000).unwrap_or(0);
+    if let Some(relay) = relay.filter(|_| of_those(drawn) > 0) {
         draft.link(node, relay);
+    }
+    let again = of_those(count);
+    if let Some(relay) = relay.filter(|_| of_those(drawn).min(again) > 0) {
         let later_us = every_us.saturating_mul(count.into()).saturating_add(50_000);
         let again = Flood { via: Some(relay), sequence: 1, count: again, ..flood.clone() };
         draft.act(at_us.saturating_add(later_us), node, Act::Flood(again));
     }
-    draft.act(at_us, node, Act::Flood(flood));
+    if flood.count > 0 {
+        draft.act(at_us, node, Act::Flood(flood));
+    }
 }
 
 fn signals(draft: &mut Draft<'_>, party: &Party) {
     let section = &draft.scenario.sections.adversaries;
     let mut dice = draft.dice("signals", party.number.into());
-    let count = section.signals.roll_u32(&mut dice);
+    let drawn = section.signals.roll_u64(&mut dice);
+    let count = u32::try_from(draft.intensity(Kind::Signals).count(drawn)).unwrap_or(u32::MAX);
     if count > 0 {
         let every_us = section.flood_every_us.roll_u64(&mut dice);
         let at_us = dice.below(draft.chaos_us / 2 + 1);
@@ -132,7 +142,8 @@ fn signals(draft: &mut Draft<'_>, party: &Party) {
 /// A rotation retires every connection of a party in a row.
 fn rotations(draft: &mut Draft<'_>, parties: &[Party]) {
     // As many whatever the number of nodes, as there are parties.
-    let count = draft.scenario.sections.adversaries.rotations.roll_u64(&mut draft.dice("rotations", 0));
+    let drawn = draft.scenario.sections.adversaries.rotations.roll_u64(&mut draft.dice("rotations", 0));
+    let count = draft.intensity(Kind::Rotations).count(drawn);
     for (place, party) in (0..count).zip(parties.iter().cycle()) {
         let mut dice = draft.dice("rotation-of-party", place);
         let part_us = draft.chaos_us / (count + 1);
@@ -146,7 +157,7 @@ fn rotations(draft: &mut Draft<'_>, parties: &[Party]) {
 
 /// Honest connections, those of hubs more often than not.
 fn reconnects(draft: &mut Draft<'_>) {
-    for place in 0..draft.count("reconnects", &draft.scenario.sections.adversaries.reconnects) {
+    for place in 0..draft.faults_of(Kind::Reconnects, "reconnects") {
         let mut dice = draft.dice("reconnect", place);
         let (node, peer) = draft.shape.busy_link(&mut dice);
         let after_us = draft.scenario.sections.adversaries.away_us.roll_u64(&mut dice);
@@ -156,7 +167,7 @@ fn reconnects(draft: &mut Draft<'_>) {
 }
 
 fn put_backs(draft: &mut Draft<'_>) {
-    for place in 0..draft.count("put-backs", &draft.scenario.sections.adversaries.put_backs) {
+    for place in 0..draft.faults_of(Kind::PutBacks, "put-backs") {
         let mut dice = draft.dice("put-back", place);
         let node = draft.busy_node(&mut dice);
         let at_us = dice.between(draft.chaos_us / 4, draft.chaos_us - 1);
@@ -181,7 +192,7 @@ impl Draft<'_> {
     }
 
     /// The two are linked from now on.
-    fn link(&mut self, one: NodeId, other: NodeId) {
+    pub(super) fn link(&mut self, one: NodeId, other: NodeId) {
         let ends = (one.min(other), one.max(other));
         if !self.shape.links.iter().any(|link| (link.a, link.b) == ends) {
             let link = link_between(self.scenario, self.seed, ends, &self.levels);

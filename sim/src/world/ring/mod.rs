@@ -89,5 +89,6 @@ impl World {
     /// Whether the node is up whenever nothing is wrong with it.
     pub(super) fn belongs(&self, node: NodeId) -> bool {
         self.ring.as_ref().is_none_or(|ring| ring.of[node.index()].belongs)
+            && self.second_runtimes.may_run(node)
     }
 }
