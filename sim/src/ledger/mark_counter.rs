@@ -226,6 +226,7 @@ impl Marks {
             | Event::ConnectionRetired { .. }
             | Event::Routed { .. }
             | Event::HandedOff { .. }
+            | Event::Relayed { message: None, .. }
             | Event::Arrived { .. }
             | Event::NotSent { .. } => self.on_ring(event),
             Event::Engine { event: EngineEvent::Retired { .. }, .. } => {
@@ -254,6 +255,7 @@ impl Marks {
             Event::ConnectionRetired { under_way, .. } => {
                 self.count_if(under_way > 0, Mark::RetiredUnderWay);
             }
+            Event::Relayed { message: None, .. } => self.count_if(true, Mark::AdversaryRelayed),
             Event::HandedOff { mails, .. } => self.count_if(mails > 0, Mark::MailHandedOff),
             Event::Routed { hops, stale, .. } => {
                 self.count_if(hops == 4, Mark::RelayedThrice);

@@ -214,6 +214,8 @@ marks! {
         "A signal out of band reached admission, to be charged to the node itself.";
     MailHandedOff = "ring/mail-handed-off", RING, 100,
         "A member took over mail of an absent member, since who answers for it had changed.";
+    AdversaryRelayed = "ring/adversary-relayed", RING, 1_000,
+        "A member relayed a frame of an adversary, as it does any other.";
     NoRoute = "ring/no-route", RING, 1_000,
         "A message was lost since no member nearer to its destination was known.";
     HopBudgetSpent = "ring/hop-budget", RING, 100,

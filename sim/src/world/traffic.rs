@@ -5,6 +5,7 @@
 use super::World;
 use super::network::{Connection, LinkGeneration, Network, Outgoing, ReturnPath, Sent};
 use super::network::{LinkError, SignalArrival, SignalKind, Tag};
+use super::ring::FirstHop;
 use super::receiving::{Inbound, Receiving, StalledReceiver};
 use super::reconnect::{ConnectionChange, ConnectionStep};
 use super::slots::{SlotKey, Slots};
@@ -469,7 +470,8 @@ impl World {
     ) {
         let now = self.now();
         let recorded = self.workload.recorder.recorded(name).map(|recorded| recorded.bytes.clone());
-        let (Some(bytes), Some(connection)) = (recorded, self.connection(node, to)) else {
+        let way = recorded.and_then(|bytes| Some((bytes, self.first_hop(node, to, name.destination)?)));
+        let Some((bytes, FirstHop { to, connection, hops })) = way else {
             self.record(&Event::ReplayMissed { node });
             return;
         };
@@ -484,7 +486,7 @@ impl World {
             message: None,
             name: *name,
             replay: Some(act),
-            tag: Tag { transfer: None, intended: now, sent: now, ends: true, ..Tag::default() },
+            tag: Tag { transfer: None, intended: now, sent: now, ends: true, hops, ..Tag::default() },
             bytes,
         });
     }

@@ -3,7 +3,7 @@
 //! Promise: each party has its own nodes, connections, accounts and rate; nodes of parties are no hubs, and no spokes of a
 //! hub. Nothing is drawn where a scenario has no party.
 
-use super::Draft;
+use super::{Draft, ring_floods};
 use super::shape::link_between;
 use crate::plan::dice::Dice;
 use crate::plan::swarm::Kind;
@@ -16,15 +16,18 @@ use std::collections::BTreeSet;
 const SIGNALLERS_FROM: u32 = 1_000;
 
 /// One party.
-struct Party {
-    number: u32,
-    victim: NodeId,
-    nodes: Vec<NodeId>,
+pub(super) struct Party {
+    pub(super) number: u32,
+    pub(super) victim: NodeId,
+    pub(super) nodes: Vec<NodeId>,
     /// Honest nodes that are linked to the victim.
-    relays: Vec<NodeId>,
+    pub(super) relays: Vec<NodeId>,
 }
 
 pub(super) fn draw(draft: &mut Draft<'_>) {
+    if draft.ring.is_some() {
+        return ring_floods::draw(draft);
+    }
     let parties = parties(draft);
     for party in &parties {
         for node in party.nodes.clone() {
@@ -62,7 +65,7 @@ fn parties(draft: &Draft<'_>) -> Vec<Party> {
         .collect()
 }
 
-fn floods(draft: &mut Draft<'_>, party: &Party) {
+pub(super) fn floods(draft: &mut Draft<'_>, party: &Party) {
     let section = &draft.scenario.sections.adversaries;
     let mut dice = draft.dice("flood-of-party", party.number.into());
     let waves = section.flood_waves.roll_u32(&mut dice);
@@ -94,7 +97,8 @@ fn flood(draft: &mut Draft<'_>, party: &Party, (node, place): (NodeId, u32), at_
     let stamp_ms = section.flood_stamp_ms.roll(&mut dice);
     let forged_per_mille = section.forged_per_mille.roll_u64(&mut dice);
     let relay = dice.pick(&party.relays).copied();
-    let via = relay.filter(|_| dice.per_mille(relayed_per_mille));
+    let relayed = (relay.is_some() || draft.ring.is_some()) && dice.per_mille(relayed_per_mille);
+    let via = relay.filter(|_| relayed);
     let class = match dice.per_mille(application) {
         true => Class::Application,
         false => *dice.pick(&[Class::Control, Class::Storage, Class::E2e]).expect("three classes"),
@@ -121,12 +125,15 @@ fn flood(draft: &mut Draft<'_>, party: &Party, (node, place): (NodeId, u32), at_
         let again = Flood { via: Some(relay), sequence: 1, count: again, ..flood.clone() };
         draft.act(at_us.saturating_add(later_us), node, Act::Flood(again));
     }
+    if draft.ring.is_some() && !relayed {
+        ring_floods::contact(draft, node, to, at_us);
+    }
     if flood.count > 0 {
         draft.act(at_us, node, Act::Flood(flood));
     }
 }
 
-fn signals(draft: &mut Draft<'_>, party: &Party) {
+pub(super) fn signals(draft: &mut Draft<'_>, party: &Party) {
     let section = &draft.scenario.sections.adversaries;
     let mut dice = draft.dice("signals", party.number.into());
     let drawn = section.signals.roll_u64(&mut dice);
@@ -178,7 +185,7 @@ fn put_backs(draft: &mut Draft<'_>) {
 }
 
 impl Draft<'_> {
-    fn act(&mut self, at_us: u64, node: NodeId, act: Act) {
+    pub(super) fn act(&mut self, at_us: u64, node: NodeId, act: Act) {
         // Ids are given in the end, in order of time.
         let at_us = at_us.min(self.chaos_us - 1);
         self.actions.push(Action { id: ActionId(0), at_us, node, act });

@@ -14,6 +14,7 @@ mod mail;
 mod mail_reset;
 mod network;
 mod ring;
+mod ring_floods;
 mod scenes;
 mod second_runtimes;
 mod shape;

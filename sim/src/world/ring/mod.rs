@@ -3,11 +3,14 @@
 //! Promise: a member routes by its own view and its own connections alone; nobody knows of a change before a connection
 //! fails, a member says so, or a maintenance pass finds it.
 
+mod adversary;
 mod connections;
 mod hand_off;
 mod maintenance;
 mod membership;
 mod routing;
+
+pub(in crate::world) use adversary::FirstHop;
 
 use super::World;
 use super::mail::Holders;
