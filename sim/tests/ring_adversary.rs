@@ -36,7 +36,8 @@ fn parts(plan: &Plan) -> Parts {
     };
     let victim = NodeId(0);
     let peers: Vec<NodeId> = nodes().filter(|node| connected(*node, victim)).collect();
-    let adversary = nodes().skip(1).find(|node| !connected(*node, victim)).expect("not everybody is connected");
+    let adversary =
+        nodes().skip(1).find(|node| !connected(*node, victim)).expect("not everybody is connected");
     Parts { adversary, victim, peers }
 }
 
@@ -89,7 +90,11 @@ fn a_flood_without_a_connection_is_charged_to_the_honest_member_that_brings_it()
     let [figures] = &watched.outcome.floods[..] else { panic!("one node is flooded") };
     assert_eq!((figures.taken, figures.refused), (2 + 4, 14), "the floor of one slot and the pool");
     assert_eq!(figures.honest_refused_below_floor, 0);
-    assert_eq!(figures.honest_refused_above_floor, 1, "the relay's own stream, and no other of {:?}", parts.peers);
+    assert_eq!(
+        figures.honest_refused_above_floor, 1,
+        "the relay's own stream, and no other of {:?}",
+        parts.peers
+    );
     assert!(watched.outcome.marks["ring/adversary-relayed"] >= 20);
 }
 
@@ -122,13 +127,7 @@ fn what_is_forged_ends_at_the_first_honest_member() {
 fn a_recorded_frame_comes_again_by_the_ring_and_is_known() {
     let (plan, _) = plan(|parts| {
         let origin = parts.peers[0];
-        let frame = FrameName {
-            origin,
-            destination: parts.victim,
-            class: Class::E2e,
-            sequence: 1,
-            copy: 0,
-        };
+        let frame = FrameName { origin, destination: parts.victim, class: Class::E2e, sequence: 1, copy: 0 };
         let replay = Act::Replay { frame, to: parts.victim, lane: Some(Class::Storage) };
         vec![
             by(Route::Ring, burst(0, 8 * S, origin.0, parts.victim.0, Class::E2e, 3)),

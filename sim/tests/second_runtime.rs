@@ -49,7 +49,12 @@ fn sequences(watched: &Watched, kind: EventKind, node: u16) -> Vec<String> {
 fn both_sign_one_sequence_and_the_receiver_dispatches_each_sequence_once() {
     let watched = held(&both(None, (100, 40)));
     let outcome = &watched.outcome;
-    assert!(outcome.marks[MARK] > 10 && outcome.limits[LIMIT] > 0, "{:?} {:?}", outcome.marks, outcome.limits);
+    assert!(
+        outcome.marks[MARK] > 10 && outcome.limits[LIMIT] > 0,
+        "{:?} {:?}",
+        outcome.marks,
+        outcome.limits
+    );
     let refused: u64 =
         ["fork", "stale", "replay"].iter().filter_map(|verdict| outcome.verdicts.get(verdict)).sum();
     assert!(outcome.verdicts.get("fork").is_some_and(|forks| *forks > 0), "{:?}", outcome.verdicts);
@@ -79,7 +84,12 @@ fn it_is_down_before_its_time_and_after_it() {
     let watched = held(&plan);
     assert_eq!(watched.count_at(3, EventKind::SecondRuntime), 1);
     assert_eq!((watched.count_at(3, EventKind::Booted), watched.count_at(3, EventKind::Died)), (1, 1));
-    assert_eq!(watched.outcome.losses.get("sender-crash"), Some(&(2 + 5 + 7)), "{:?}", watched.outcome.losses);
+    assert_eq!(
+        watched.outcome.losses.get("sender-crash"),
+        Some(&(2 + 5 + 7)),
+        "{:?}",
+        watched.outcome.losses
+    );
 }
 
 #[test]
@@ -94,7 +104,8 @@ fn nothing_is_licensed_before_it_begins_or_where_nobody_begins() {
 #[test]
 fn it_receives_what_is_sent_to_it_and_both_windows_hold() {
     let mut plan = both(None, (100, 40));
-    plan.actions.extend([burst(4, 400_000, 0, 3, Class::Control, 9), burst(5, 400_000, 0, 1, Class::Control, 9)]);
+    plan.actions
+        .extend([burst(4, 400_000, 0, 3, Class::Control, 9), burst(5, 400_000, 0, 1, Class::Control, 9)]);
     let watched = held(&plan);
     assert_eq!(sequences(&watched, EventKind::Dispatched, 3).len(), 9);
     assert_eq!(sequences(&watched, EventKind::Dispatched, 1).len(), 9);

@@ -30,7 +30,11 @@ mod tests {
     use groundhog_engine::streams::window::VerdictKind;
 
     /// Broken laws and limits of what `then` does to a law of a plan in which node 2 is a second runtime of node 1.
-    fn judged(law: &str, at_us: u64, then: impl FnOnce(&mut Ledger<Box<dyn crate::laws::Law>>)) -> (usize, u64) {
+    fn judged(
+        law: &str,
+        at_us: u64,
+        then: impl FnOnce(&mut Ledger<Box<dyn crate::laws::Law>>),
+    ) -> (usize, u64) {
         let mut plan = Ledger::plan();
         let act = Act::SecondRuntime(SecondRuntime { of: NodeId(1), lasts_us: None });
         plan.actions.push(Action { id: ActionId(0), at_us, node: NodeId(2), act });

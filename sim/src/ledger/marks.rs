@@ -208,12 +208,14 @@ marks! {
         "A member left without a word.";
     Rejoined = "ring/rejoined", RING, 1_000,
         "A node that had left joined again, with the store that it had.";
-    RetiredUnderWay = "ring/retired-under-way", RING, 10,
+    RetiredUnderWay = "ring/retired-under-way", RING, 1_000,
         "A connection was retired, though no end had failed, while something was under way on it.";
     SelfCharged = "ring/self-charged", RING, 1_000,
         "A signal out of band reached admission, to be charged to the node itself.";
     MailHandedOff = "ring/mail-handed-off", RING, 100,
         "A member took over mail of an absent member, since who answers for it had changed.";
+    MailRepaired = "ring/mail-repaired", RING, 100,
+        "A member that is to hold mail of an absent one, since who holds it had changed, got it from another that had it.";
     AdversaryRelayed = "ring/adversary-relayed", RING, 1_000,
         "A member relayed a frame of an adversary, as it does any other.";
     NoRoute = "ring/no-route", RING, 1_000,

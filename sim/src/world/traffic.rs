@@ -5,9 +5,9 @@
 use super::World;
 use super::network::{Connection, LinkGeneration, Network, Outgoing, ReturnPath, Sent};
 use super::network::{LinkError, SignalArrival, SignalKind, Tag};
-use super::ring::FirstHop;
 use super::receiving::{Inbound, Receiving, StalledReceiver};
-use super::reconnect::{ConnectionChange, ConnectionStep};
+use super::reconnect::{Changes, ConnectionChange, ConnectionStep};
+use super::ring::FirstHop;
 use super::slots::{SlotKey, Slots};
 use super::timeline::Due;
 use crate::ledger::event::{Event, LossCause, Transaction};
@@ -82,7 +82,7 @@ pub struct Traffic {
     /// Channels whose receiver is stalled behind its transport: by how many faults, and what it holds.
     pub(super) stalled: BTreeMap<(Direction, u8), StalledReceiver>,
     /// What happened to each node's connections, until its life takes it in.
-    pub(super) changes: Vec<Vec<ConnectionChange>>,
+    pub(super) changes: Vec<Changes>,
     pub(super) flaws: Flaws,
     pub(super) references: Option<ReferencesPlan>,
     /// Delegations that were sent, known to no receiver but a flawed one.
@@ -102,7 +102,7 @@ impl Traffic {
             receiving: plan.nodes.iter().map(|_| Receiving::default()).collect(),
             returning: Slots::default(),
             stalled: BTreeMap::new(),
-            changes: vec![Vec::new(); plan.nodes.len()],
+            changes: plan.nodes.iter().map(|_| Changes::default()).collect(),
             flaws,
             references: plan.engines.links.references,
             announced: IndexSet::default(),

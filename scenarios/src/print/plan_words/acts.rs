@@ -23,7 +23,8 @@ pub(super) fn words(node: NodeId, act: &Act) -> String {
             super::time(*down_us)
         ),
         Act::SecondRuntime(SecondRuntime { of, lasts_us }) => {
-            let until = lasts_us.map_or_else(String::new, |lasts_us| format!(", for {}", super::time(lasts_us)));
+            let until =
+                lasts_us.map_or_else(String::new, |lasts_us| format!(", for {}", super::time(lasts_us)));
             format!("{node} runs a copy of {of} under its account, from what is durable on its disk{until}")
         }
         Act::Join | Act::Leave { .. } => "nothing of an adversary".to_owned(),

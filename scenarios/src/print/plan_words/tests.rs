@@ -4,9 +4,8 @@ use super::*;
 use groundhog_engine::host::observe::Step;
 use groundhog_engine::streams::key::{Class, Table};
 use groundhog_sim::plan::{
-    ClockFault, Crypto, Death, DiskFault, DiskOperation, Fault, FaultKind, LinkFault, Phase, SecondRuntime, StepId,
-    When,
-    yardstick,
+    ClockFault, Crypto, Death, DiskFault, DiskOperation, Fault, FaultKind, LinkFault, Phase, SecondRuntime,
+    StepId, When, yardstick,
 };
 use groundhog_sim::units::{ActionId, FaultId, Life, NodeId};
 

@@ -3,8 +3,8 @@
 //! Promise: each party has its own nodes, connections, accounts and rate; nodes of parties are no hubs, and no spokes of a
 //! hub. Nothing is drawn where a scenario has no party.
 
-use super::{Draft, ring_floods};
 use super::shape::link_between;
+use super::{Draft, ring_floods};
 use crate::plan::dice::Dice;
 use crate::plan::swarm::Kind;
 use crate::plan::{Act, Action, Flood, Forgery, PutBack, Reconnect, Signalling};

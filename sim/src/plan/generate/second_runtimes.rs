@@ -12,6 +12,9 @@ use crate::units::{ActionId, NodeId};
 /// Of the bursts that the first runtime sends, the second sends as many in a thousand.
 const SHARED_PER_MILLE: u64 = 600;
 
+/// Of the bursts that the first runtime receives, as many in a thousand come to the second, too.
+const RECEIVED_PER_MILLE: u64 = 200;
+
 /// A lease and some: whoever sends as many has written a new one.
 const MORE_THAN_A_LEASE: (u64, u64) = (66, 90);
 
@@ -58,6 +61,10 @@ fn one(draft: &mut Draft<'_>, dice: &mut Dice) {
     both(draft, dice, (of, node), (begin_us, until_us.min(chaos_us)), &shared);
     for (at_us, from, burst) in sends {
         let at_us = at_us + dice.below(5_000);
+        if burst.to == of && (begin_us..until_us).contains(&at_us) && dice.per_mille(RECEIVED_PER_MILLE) {
+            draft.link(from, node);
+            draft.push(at_us, from, Act::Send(Burst { to: node, ..burst.clone() }));
+        }
         if from == of && (begin_us..until_us).contains(&at_us) && dice.per_mille(SHARED_PER_MILLE) {
             draft.link(node, burst.to);
             draft.push(at_us, node, Act::Send(burst));

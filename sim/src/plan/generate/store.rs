@@ -6,9 +6,7 @@
 use super::{Draft, Span, Strikes, crashes};
 use crate::plan::dice::Dice;
 use crate::plan::swarm;
-use crate::plan::{
-    Act, Action, Burst, Death, DiskFault, DiskOperation, FrameName, RecordOf, StoreAct, When,
-};
+use crate::plan::{Act, Action, Burst, Death, DiskFault, DiskOperation, FrameName, RecordOf, StoreAct, When};
 use crate::plan::{Fault, FaultKind};
 use crate::units::{ActionId, FaultId, NodeId};
 use groundhog_engine::streams::key::{Class, Table};
@@ -79,13 +77,9 @@ fn kinds() -> Vec<Kind> {
         kind("without-charge", Of::WithoutCharge, receiver, |_, of, _| StoreAct::WithoutCharge { of }),
         kind("shared-snapshot", Of::SharedSnapshots, None, |_, _, _| StoreAct::SharedSnapshot),
         kind("cleared-receiver", Of::ClearedReceivers, receiver, |_, of, _| StoreAct::Clear { of }),
-        kind("cleared-sender", Of::ClearedSenders, Some(Table::Sender), |_, of, _| StoreAct::Clear {
-            of,
-        }),
+        kind("cleared-sender", Of::ClearedSenders, Some(Table::Sender), |_, of, _| StoreAct::Clear { of }),
         kind("store-removed", Of::StoresRemoved, None, |_, _, _| StoreAct::RemoveStore),
-        kind("budget-lowered", Of::BudgetsLowered, None, |_, _, _| StoreAct::LowerBudget {
-            to_bytes: 64,
-        }),
+        kind("budget-lowered", Of::BudgetsLowered, None, |_, _, _| StoreAct::LowerBudget { to_bytes: 64 }),
     ]
 }
 

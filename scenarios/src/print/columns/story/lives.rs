@@ -43,7 +43,12 @@ impl Story {
                 self.counted(events);
             }
             Event::SecondRuntime { node, of } => {
-                self.words(at, node, Mark::Boot, format!("a second runtime of n{}, from a copy of its disk", of.0));
+                self.words(
+                    at,
+                    node,
+                    Mark::Boot,
+                    format!("a second runtime of n{}, from a copy of its disk", of.0),
+                );
             }
             Event::PowerLost { node, kept, lost } => {
                 let place = Place::At(node, Mark::Death);
