@@ -208,7 +208,7 @@ marks! {
         "A member left without a word.";
     Rejoined = "ring/rejoined", RING, 1_000,
         "A node that had left joined again, with the store that it had.";
-    RetiredUnderWay = "ring/retired-under-way", RING, 1_000,
+    RetiredUnderWay = "ring/retired-under-way", RING, 20,
         "A connection was retired, though no end had failed, while something was under way on it.";
     SelfCharged = "ring/self-charged", RING, 1_000,
         "A signal out of band reached admission, to be charged to the node itself.";

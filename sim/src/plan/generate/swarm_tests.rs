@@ -12,11 +12,17 @@ const SEEDS: u64 = 12;
 /// Seeds within which every kind makes a difference: some need others beside them.
 const MOST_SEEDS: u64 = 200;
 
-/// A little of everything, but for a ring and mail.
+/// A little of everything that nobody means.
 fn scenario() -> Scenario {
     let mut scenario = everything(10, 2_000);
+    scenario.sections.links.hubs = Draw::Fixed(2);
+    scenario
+}
+
+/// The same, and acts of adversaries and of operators.
+fn with_acts() -> Scenario {
+    let mut scenario = scenario();
     let sections = &mut scenario.sections;
-    sections.links.hubs = Draw::Fixed(2);
     (sections.adversaries.parties, sections.adversaries.party_slots) = (Draw::Fixed(1), Draw::Fixed(2));
     sections.adversaries.flood_relayed_per_mille = Draw::Fixed(500);
     sections.adversaries.flood_again_per_mille = Draw::Fixed(500);
@@ -47,6 +53,13 @@ fn scenario() -> Scenario {
     ] {
         *acts = Draw::Between(0, 1);
     }
+    scenario
+}
+
+/// The same, and second runtimes, whose traffic moves nothing but itself.
+fn with_seconds() -> Scenario {
+    let mut scenario = scenario();
+    scenario.sections.adversaries.second_runtimes = Draw::Between(0, 1);
     scenario
 }
 
@@ -84,6 +97,8 @@ fn scenario_of(kind: Kind) -> Scenario {
     match reach(kind) {
         Reach::Members => on_ring(),
         Reach::Mail => with_mail(),
+        Reach::Floods | Reach::Acts | Reach::Stores => with_acts(),
+        Reach::Seconds => with_seconds(),
         _ => scenario(),
     }
 }
@@ -310,12 +325,12 @@ fn one_kinds_level_moves_nothing_of_any_other_kind() {
 
 #[test]
 fn a_seed_without_swarm_and_one_in_which_all_is_light_have_one_plan() {
-    let scenario = scenario();
-    for seed in 0..SEEDS {
-        let plain = generate(&scenario, seed);
+    let scenarios = [scenario(), with_acts(), on_ring(), with_mail()];
+    for (seed, scenario) in (0..SEEDS).flat_map(|seed| scenarios.iter().map(move |of| (seed, of))) {
+        let plain = generate(scenario, seed);
         assert!(!plain.to_json().contains("swarm"), "a plan without swarm says nothing of it");
         let all_light = Kind::ALL.iter().map(|kind| (*kind, Level::Light)).collect();
-        let light = with_levels(&scenario, seed, |_| all_light);
+        let light = with_levels(scenario, seed, |_| all_light);
         assert_eq!(Plan { swarm: plain.swarm.clone(), ..light }, plain);
     }
 }
@@ -325,7 +340,7 @@ fn a_plan_says_what_its_seed_has_and_reads_it_back() {
     let scenario = scenario();
     let plan = generate_swarm(&scenario, 3);
     assert_eq!(plan.swarm, levels(&scenario, 3));
-    let scenarios = [scenario, on_ring(), with_mail()];
+    let scenarios = [scenario, with_acts(), on_ring(), with_mail()];
     let all: BTreeSet<Kind> =
         scenarios.iter().flat_map(|scenario| generate_swarm(scenario, 3).swarm.into_keys()).collect();
     assert_eq!(all.len(), Kind::ALL.len(), "these scenarios have a little of everything");
@@ -348,10 +363,10 @@ fn a_seed_that_is_quiet_has_the_kinds_that_are_left_in_it() {
 
 #[test]
 fn what_is_off_is_not_in_the_plan() {
-    let scenario = scenario();
+    let scenarios = [scenario(), with_acts(), on_ring(), with_mail()];
     let all_off = Kind::ALL.iter().map(|kind| (*kind, Level::Off)).collect::<crate::plan::swarm::Levels>();
-    for seed in 0..SEEDS {
-        let plan = with_levels(&scenario, seed, |_| all_off.clone());
+    for (seed, scenario) in (0..SEEDS).flat_map(|seed| scenarios.iter().map(move |of| (seed, of))) {
+        let plan = with_levels(scenario, seed, |_| all_off.clone());
         assert_eq!(plan.faults, []);
         assert!(plan.nodes.iter().all(|node| node.clock == crate::plan::ClockPlan::default()));
         let quiet = |link: &crate::plan::LinkPlan| {
