@@ -45,7 +45,7 @@ pub struct Delivered {
     /// Nodes whose sender's records go with their store, and whether that goes from under them.
     removed: BTreeMap<NodeId, bool>,
     cleared_senders: u64,
-    /// Nodes whose disks were put back: what they sign may be known already.
+    /// Nodes whose disks were put back, or whose account two run: what they sign may be known already.
     put_back: BTreeSet<NodeId>,
     forked: u64,
 }
@@ -90,7 +90,7 @@ impl Delivered {
             cleared: cleared_senders(plan),
             removed: removed_stores(plan),
             cleared_senders: 0,
-            put_back: put_back.collect(),
+            put_back: put_back.chain(super::second_runtime::nodes(plan).map(|(node, _)| node)).collect(),
             forked: 0,
             plan: Arc::clone(plan),
         }

@@ -22,7 +22,8 @@ pub enum Licence {
     LyingFlush,
     /// A flipped bit or a bad sector: from then on records of the node may be damaged.
     Damage,
-    /// An earlier copy of the node's disk that was put back: from then on the node has forgotten what came since.
+    /// An earlier copy of the node's disk that was put back: from then on the node has forgotten what came since. Or a
+    /// second runtime of its account: from then on another signs what it signs.
     PutBack,
     /// Reads, listings or opens that fail: from then on records of the node may be unreadable to a life that opens.
     FailedRead,

@@ -34,11 +34,13 @@ impl Honest {
     /// A checker for one run.
     #[must_use]
     pub fn new(setting: &Setting) -> Self {
+        let accounts = setting.plan.accounts();
         let mut ways = BTreeMap::new();
         let mut mixed = BTreeSet::new();
         for action in &setting.plan.actions {
             let Act::Send(burst) = &action.act else { continue };
-            let stream = (action.node, burst.to, burst.class);
+            let [from, to] = [action.node, burst.to].map(|node| accounts.of(node));
+            let stream = (from, to, burst.class);
             if *ways.entry(stream).or_insert(burst.via) != burst.via {
                 mixed.insert(stream);
             }

@@ -6,7 +6,7 @@ use super::available::{Available, UNAVAILABLE};
 use super::excuses::{LIMITS, Licence, Limit};
 use super::lease::Lease;
 use super::store_acts::Routes;
-use super::{Names, Setting};
+use super::{Names, Setting, second_runtime};
 use crate::ledger::event::{Answer, Event};
 use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
@@ -117,7 +117,8 @@ impl Licences {
             (!touched.is_empty()).then_some((fault.id, touched))
         });
         let acts: BTreeMap<_, _> = acts.collect();
-        let begun = put_back(&setting.plan, law);
+        let mut begun = put_back(&setting.plan, law);
+        begun.extend(second_runtimes(&setting.plan, law));
         let is_empty = acts.is_empty() && begun.is_empty();
         let routes = if is_empty { Routes::default() } else { Routes::of(setting) };
         let cleared = if acts.is_empty() { BTreeMap::new() } else { cleared_by(&setting.plan) };
@@ -210,6 +211,15 @@ impl Licences {
     }
 }
 
+/// Accounts with two live runtimes: the licence of a backup that is put back, for fewer laws.
+fn second_runtimes(plan: &Plan, law: &str) -> Vec<Begun> {
+    if !second_runtime::LAWS.contains(&law) {
+        return Vec::new();
+    }
+    let nodes = second_runtime::nodes(plan);
+    nodes.map(|(node, since)| forks(node, since)).collect()
+}
+
 /// Acts of the plan that put an earlier copy of a disk back: each licenses something from its time on.
 fn put_back(plan: &Plan, law: &str) -> Vec<Begun> {
     let excuses = |limit: &Limit| limit.licence == Some(Licence::PutBack) && limit.laws.contains(&law);
@@ -217,8 +227,13 @@ fn put_back(plan: &Plan, law: &str) -> Vec<Begun> {
         return Vec::new();
     }
     let acts = plan.actions.iter().filter(|action| matches!(action.act, Act::PutBack(_)));
-    let touched = |node| Touched { node, stream: None, licence: Licence::PutBack, is_mended: false };
-    acts.map(|action| Begun::new(touched(action.node), None, SimTime::from_us(action.at_us))).collect()
+    acts.map(|action| forks(action.node, SimTime::from_us(action.at_us))).collect()
+}
+
+/// A node whose allocator is another's too, from then on.
+const fn forks(node: NodeId, since: SimTime) -> Begun {
+    let touched = Touched { node, stream: None, licence: Licence::PutBack, is_mended: false };
+    Begun::new(touched, None, since)
 }
 
 /// What operators clear.

@@ -72,6 +72,7 @@ pub mod refusal_true;
 pub mod refusals_change_nothing;
 pub mod relay_unchanged;
 pub mod release;
+mod second_runtime;
 pub mod slots;
 pub mod stall_ends;
 pub mod stalled_class;

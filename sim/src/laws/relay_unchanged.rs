@@ -5,7 +5,7 @@ use super::reading::{RecordReader, RecordValue};
 use super::{Law, Setting, View};
 use crate::ledger::event::Event;
 use crate::outcome::Violation;
-use crate::plan::Act;
+use crate::plan::{Accounts, Act};
 use crate::units::{NodeId, SimTime};
 use std::collections::BTreeSet;
 
@@ -14,6 +14,7 @@ pub struct RelayUnchanged {
     names: Names,
     reader: RecordReader,
     relays: BTreeSet<NodeId>,
+    accounts: Accounts,
 }
 
 impl RelayUnchanged {
@@ -34,7 +35,8 @@ impl RelayUnchanged {
         // Any member may relay what goes by the ring.
         let members = setting.plan.nodes.iter().filter(|_| setting.plan.ring.is_some()).map(|node| node.id);
         let relays = relays.chain(members);
-        Self { names: setting.names.clone(), reader: setting.reader, relays: relays.collect() }
+        let accounts = setting.plan.accounts();
+        Self { names: setting.names.clone(), reader: setting.reader, relays: relays.collect(), accounts }
     }
 
     fn look(&self, at: SimTime, node: NodeId, view: &dyn View, broken: &mut Vec<Violation>) {
@@ -44,7 +46,7 @@ impl RelayUnchanged {
                 RecordValue::Sender(_) => read.stream.origin,
                 RecordValue::Receiver(_) => read.stream.destination,
             };
-            if self.names.node(&owner).is_some_and(|owner| owner != node) {
+            if self.names.node(&owner).is_some_and(|owner| owner != self.accounts.of(node)) {
                 let saw =
                     format!("{node} relayed {} and holds a record of it", self.names.stream(&read.stream));
                 broken.push(Violation { law: Self::ID, at, node: Some(node), saw });

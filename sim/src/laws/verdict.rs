@@ -256,7 +256,8 @@ pub struct Verdict {
     names: Names,
     reader: RecordReader,
     records: RecordNames,
-    streams: FxHashMap<StreamKey, Stream>,
+    /// By node as well: two runtimes of one account have a window each.
+    streams: FxHashMap<(NodeId, StreamKey), Stream>,
     errors: PerNode<u32>,
     /// The latest reading at an admission, of each node's life.
     latest: PerNode<(Life, WallMs)>,
@@ -298,7 +299,7 @@ impl Verdict {
         let reader = self.reader;
         let (records, stream) = (&mut self.records, &transaction.stream);
         let mut begin = || Stream::begin(life, &view.visible_image(node, records.of(stream)), stream, reader);
-        let state = self.streams.entry(*stream).or_insert_with(&mut begin);
+        let state = self.streams.entry((node, *stream)).or_insert_with(&mut begin);
         if state.life != life {
             *state = begin();
         }
@@ -324,9 +325,8 @@ impl Verdict {
         broken: &mut Vec<Violation>,
     ) {
         let errors = *self.errors.at(node);
-        let Some(state) = self.streams.get_mut(&transaction.stream).filter(|state| state.life == life) else {
-            return;
-        };
+        let of = (node, transaction.stream);
+        let Some(state) = self.streams.get_mut(&of).filter(|state| state.life == life) else { return };
         let (sequence, word) = (transaction.sequence.0, DigestKey::word(&transaction.digest));
         state.ended(sequence, word, passage, ending);
         if let Some(Mismatch { sequence, told, expected }) = state.judge(errors) {

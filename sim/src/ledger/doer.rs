@@ -20,6 +20,8 @@ pub enum Task {
         /// Of which lane.
         class: Class,
     },
+    /// Gives slots to connections as they come and go.
+    Connections,
     /// Looks after the node's mail, by its name, such as `drain`.
     Mail(&'static str),
     /// Started by an engine, by the engine's name for it, such as `commit-writer`.
@@ -32,6 +34,7 @@ impl fmt::Display for Task {
             Self::Open => f.write_str("open (opens the engines, starts readers)"),
             Self::Sender(class) => write!(f, "sender of {class}"),
             Self::Reader { peer, class } => write!(f, "reader of {class} from {peer}"),
+            Self::Connections => f.write_str("connections (gives them slots)"),
             Self::Mail(name) => write!(f, "{name} (of the relay inbox)"),
             Self::Engine(name) => write!(f, "{name} (of the engine)"),
         }
@@ -94,6 +97,7 @@ mod tests {
             (Task::Open, "open (opens the engines, starts readers)"),
             (Task::Sender(Class::Storage), "sender of storage"),
             (Task::Reader { peer: NodeId(7), class: Class::Control }, "reader of control from node 7"),
+            (Task::Connections, "connections (gives them slots)"),
             (Task::Engine("commit-writer"), "commit-writer (of the engine)"),
         ];
         for (task, name) in names {

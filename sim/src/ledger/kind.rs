@@ -84,6 +84,8 @@ kinds! {
     Left = 55, "leave";
     Routed = 56, "route";
     HandedOff = 57, "hand-off";
+    MailRepaired = 60, "repair";
+    SecondRuntime = 61, "second-runtime";
 }
 
 /// The numbers of what engines report begin here.
@@ -135,6 +137,8 @@ impl EventKind {
             Event::Left { .. } => Self::Left,
             Event::Routed { .. } => Self::Routed,
             Event::HandedOff { .. } => Self::HandedOff,
+            Event::MailRepaired { .. } => Self::MailRepaired,
+            Event::SecondRuntime { .. } => Self::SecondRuntime,
             Event::Engine { event, .. } => match event {
                 EngineEvent::Opened { .. } => Self::EngineOpened,
                 EngineEvent::Transition { .. } => Self::EngineTransition,

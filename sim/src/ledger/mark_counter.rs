@@ -5,6 +5,7 @@
 //! its release while the next is being written, both are counted, and a batch that holds records of both tables counts for
 //! both roles.
 
+use super::allocator_marks::AllocatorMarks;
 use super::batches::{Batches, FailedBatch};
 use super::event::{Answer, Event, LossCause, MailStep};
 use super::fates::Fates;
@@ -73,6 +74,7 @@ pub struct Marks {
     exposed: IndexMap<StreamKey, (u64, Life), FxBuildHasher>,
     slots: SlotMarks,
     stores: StoreMarks,
+    allocators: AllocatorMarks,
 }
 
 impl Marks {
@@ -110,6 +112,7 @@ impl Marks {
             links: LinkMarks::new(plan),
             slots: SlotMarks::new(plan),
             stores: StoreMarks::new(plan),
+            allocators: AllocatorMarks::new(plan),
         }
     }
 
@@ -144,6 +147,9 @@ impl Marks {
         links.event(event, &mut |mark| counts[mark as usize] += 1);
         stores.event(event, &mut |mark| counts[mark as usize] += 1);
         if let Some(mark) = self.slots.event(event) {
+            self.count_if(true, mark);
+        }
+        if let Some(mark) = self.allocators.event(event) {
             self.count_if(true, mark);
         }
         match *event {
@@ -220,6 +226,8 @@ impl Marks {
             | Event::ConnectionRetired { .. }
             | Event::Routed { .. }
             | Event::HandedOff { .. }
+            | Event::MailRepaired { .. }
+            | Event::Relayed { message: None, .. }
             | Event::Arrived { .. }
             | Event::NotSent { .. } => self.on_ring(event),
             Event::Engine { event: EngineEvent::Retired { .. }, .. } => {
@@ -248,6 +256,8 @@ impl Marks {
             Event::ConnectionRetired { under_way, .. } => {
                 self.count_if(under_way > 0, Mark::RetiredUnderWay);
             }
+            Event::MailRepaired { .. } => self.count_if(true, Mark::MailRepaired),
+            Event::Relayed { message: None, .. } => self.count_if(true, Mark::AdversaryRelayed),
             Event::HandedOff { mails, .. } => self.count_if(mails > 0, Mark::MailHandedOff),
             Event::Routed { hops, stale, .. } => {
                 self.count_if(hops == 4, Mark::RelayedThrice);

@@ -42,6 +42,7 @@ const RETIRING: &[&str] = &["retirement"];
 const RESET: &[&str] = &["custody-stall-reset"];
 const MAIL_FLOOD: &[&str] = &["mail-flood"];
 const RING: &[&str] = &["ring-churn"];
+const ALLOCATORS: &[&str] = &["two-allocators"];
 
 macro_rules! marks {
     ($($name:ident = $id:literal, $scenarios:expr, $least:literal, $says:literal;)*) => {
@@ -207,12 +208,16 @@ marks! {
         "A member left without a word.";
     Rejoined = "ring/rejoined", RING, 1_000,
         "A node that had left joined again, with the store that it had.";
-    RetiredUnderWay = "ring/retired-under-way", RING, 10,
+    RetiredUnderWay = "ring/retired-under-way", RING, 20,
         "A connection was retired, though no end had failed, while something was under way on it.";
     SelfCharged = "ring/self-charged", RING, 1_000,
         "A signal out of band reached admission, to be charged to the node itself.";
     MailHandedOff = "ring/mail-handed-off", RING, 100,
         "A member took over mail of an absent member, since who answers for it had changed.";
+    MailRepaired = "ring/mail-repaired", RING, 100,
+        "A member that is to hold mail of an absent one, since who holds it had changed, got it from another that had it.";
+    AdversaryRelayed = "ring/adversary-relayed", RING, 1_000,
+        "A member relayed a frame of an adversary, as it does any other.";
     NoRoute = "ring/no-route", RING, 1_000,
         "A message was lost since no member nearer to its destination was known.";
     HopBudgetSpent = "ring/hop-budget", RING, 100,
@@ -255,6 +260,8 @@ marks! {
         "A batch that retires streams failed.";
     RetiredBeganAgain = "retirement/began-again", RETIRING, 8_000,
         "A stream that had been retired admitted again.";
+    TwoAtOnce = "allocator/two-at-once", ALLOCATORS, 1_000,
+        "A runtime signed a sequence that another of its account had signed, which still lived.";
     CustodyReset = "custody/stall-ended-by-reset", RESET, 900,
         "Mail was admitted after the store had been removed while custody was full.";
 }

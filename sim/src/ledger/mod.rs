@@ -3,6 +3,7 @@
 //! Promise: every event goes once, in order, to the fingerprint, the figures, the marks and the laws that read its kind;
 //! none of them can change what the run does.
 
+mod allocator_marks;
 pub mod batches;
 pub mod collector;
 pub mod compare;

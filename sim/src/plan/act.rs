@@ -46,6 +46,8 @@ pub enum Act {
     Signalling(super::Signalling),
     /// A backup of the node's disk is put back.
     PutBack(super::PutBack),
+    /// A second runtime of another node's account begins on this one.
+    SecondRuntime(super::SecondRuntime),
     /// Something happens to the mail that is held for `node`.
     Mail(MailAct),
     /// The node becomes a member of the ring: it boots, with the store that it has. Nothing happens when it is one.

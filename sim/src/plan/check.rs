@@ -347,5 +347,6 @@ fn check_act(plan: &Plan, action: &Action, links: &BTreeSet<(NodeId, NodeId)>) -
         Act::Reconnect(reconnect) => reconnect.check(action, links),
         Act::Signalling(signalling) => signalling.check(action),
         Act::PutBack(put_back) => put_back.check(action),
+        Act::SecondRuntime(second) => second.check(plan, action),
     }
 }

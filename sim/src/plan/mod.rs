@@ -24,7 +24,7 @@ mod text;
 pub mod yardstick;
 
 pub use act::{Act, Action, Burst, FrameName};
-pub use acts::{Flood, Forgery, PutBack, Reconnect, Signalling};
+pub use acts::{Accounts, Flood, Forgery, PutBack, Reconnect, SecondRuntime, Signalling};
 pub use check::PlanError;
 pub use dice::{Dice, Draw};
 pub use fault::{

@@ -139,6 +139,40 @@ kinds! {
     Snapshots "snapshots" clocks.snapshots x 3 "Restarts from a snapshot, whose wall clock is behind.";
     DroppedConnections "dropped-connections" peers.dropped_connections x 3 "Connections that are torn down, both ends alive, and made again.";
     Replays "replays" adversaries.replays x 3 "Recorded frames that an adversary sends again.";
+    OriginFloods "origin-floods" adversaries.flood_keys x 3 "Fresh accounts of each node of a flooding party.";
+    ForgedFloods "forged-floods" adversaries.forged_per_mille x 3 "Floods of which a proof is forged.";
+    Rotations "rotations" adversaries.rotations x 3 "Times at which a party's connections are retired and admitted anew.";
+    Reconnects "reconnects" adversaries.reconnects x 3 "Connections between honest nodes that are retired and admitted anew.";
+    Signals "signals" adversaries.signals x 3 "Out-of-band signals to a party's victim.";
+    PutBacks "put-backs" adversaries.put_backs x 2 "Backups of a node's disk that are put back.";
+    SecondRuntimes "second-runtimes" adversaries.second_runtimes x 2 "Second runtimes on a node's account.";
+    LateJoins "late-joins" ring.outside x 2 "Nodes that join the ring after the run has begun.";
+    Leaves "leaves" ring.leaves x 3 "Members that leave the ring.";
+    MailAbsences "mail-absences" mail.absences x 2 "Times in which a hub is away while mail for it comes.";
+    MailDeaths "mail-deaths" mail.dies_per_mille x 3 "Hubs that die again between admission and taking.";
+    LostCarriers "lost-carriers" mail.carrier_lost_per_mille x 3 "Absences in which one carrier loses the mail.";
+    UnreachableCarriers "unreachable-carriers" mail.unreachable_per_mille x 3 "Absences after which no carrier is to be reached for a while.";
+    RefusingApplications "refusing-applications" mail.refusing_per_mille x 3 "Absences after which the application takes nothing for a while.";
+    LostMail "lost-mail" mail.lost_per_mille x 3 "Absences in which every carrier loses the mail.";
+    CustodyStalls "custody-stalls" mail.stalls x 2 "Times in which custody fills, is lost at every carrier, and more mail comes.";
+    CustodyResets "custody-resets" mail.resets x 2 "Times in which custody fills and an operator removes the store.";
+    MailFloods "mail-floods" mail.floods x 3 "Times in which an adversary mails a hub under fresh accounts.";
+    RecordsRemoved "records-removed" store.records_removed x 2 "Records removed, whose markers stay.";
+    MarkersRemoved "markers-removed" store.markers_removed x 2 "Markers removed, whose records stay.";
+    RecordsRenamed "records-renamed" store.records_renamed x 2 "Records that take the name of another.";
+    UpperCase "upper-case" store.upper_case x 2 "Records that take their own name in upper case.";
+    RecordsSwapped "records-swapped" store.records_swapped x 2 "Pairs of records that change places.";
+    RecordsTruncated "records-truncated" store.records_truncated x 2 "Records cut short.";
+    BitsFlipped "bits-flipped" store.bits_flipped x 2 "Records with a flipped bit.";
+    Unreadable "unreadable-records" store.unreadable x 2 "Records with a sector that cannot be read.";
+    Unlisted "unlisted-stores" store.unlisted x 2 "Stores whose directory cannot be listed.";
+    RootsRemoved "roots-removed" store.roots_removed x 2 "Stores removed while their node runs.";
+    BudgetsLowered "budgets-lowered" store.budgets_lowered x 2 "Stores opened with a budget below what they hold.";
+    StoresRemoved "stores-removed" store.stores_removed x 2 "Stores removed while their node is stopped.";
+    ClearedReceivers "cleared-receivers" store.cleared_receivers x 2 "Receivers' streams that an operator clears.";
+    ClearedSenders "cleared-senders" store.cleared_senders x 2 "Senders' streams that an operator clears.";
+    WithoutCharge "records-without-charge" store.without_charge x 2 "Receivers' records of a build that did not charge streams.";
+    SharedSnapshots "shared-snapshots" store.shared_snapshots x 2 "Snapshots of all streams, of an older build.";
 }
 
 impl Kind {
@@ -155,9 +189,26 @@ impl Kind {
             }
             Self::DeathsInOpen => most > 0 && Self::DeathsInCommit.occurs_in(sections),
             Self::PowerAfterFailure => most > 0 && Self::FailingBatches.occurs_in(sections),
+            Self::OriginFloods | Self::Signals | Self::Rotations => most > 0 && has_parties(sections),
+            Self::ForgedFloods => most > 0 && Self::OriginFloods.occurs_in(sections),
+            Self::LateJoins | Self::Leaves => most > 0 && sections.ring.successors.bounds().1 > 0,
+            Self::MailAbsences | Self::CustodyStalls | Self::CustodyResets | Self::MailFloods => {
+                most > 0 && sections.mail.lifetime_ms.bounds().1 > 0
+            }
+            Self::MailDeaths
+            | Self::LostCarriers
+            | Self::UnreachableCarriers
+            | Self::RefusingApplications => most > 0 && Self::MailAbsences.occurs_in(sections),
+            Self::LostMail => {
+                most > 0 && [Self::MailAbsences, Self::CustodyResets].iter().any(|of| of.occurs_in(sections))
+            }
             _ => most > 0,
         }
     }
+}
+
+fn has_parties(sections: &Sections) -> bool {
+    sections.adversaries.parties.bounds().1 > 0
 }
 
 impl std::fmt::Display for Kind {
@@ -292,11 +343,9 @@ mod tests {
         "clocks.snapshot_behind_ms",
         "clocks.lasts_ms",
         "adversaries.other_lane_per_mille",
-        // What a scenario of floods is about: without it the scenario is another.
         "adversaries.parties",
         "adversaries.party_slots",
         "adversaries.party_factor",
-        "adversaries.flood_keys",
         "adversaries.flood_every_us",
         "adversaries.flood_waves",
         "adversaries.flood_wave_ms",
@@ -304,16 +353,37 @@ mod tests {
         "adversaries.flood_again_per_mille",
         "adversaries.flood_application_per_mille",
         "adversaries.flood_stamp_ms",
-        "adversaries.forged_per_mille",
-        "adversaries.rotations",
-        "adversaries.reconnects",
         "adversaries.away_us",
-        "adversaries.signals",
-        "adversaries.put_backs",
+        "ring.successors",
+        "ring.maintenance_ms",
+        "ring.hop_budget",
+        "ring.hand_off_per_mille",
+        "ring.hand_off_ms",
+        "ring.away_ms",
+        "store.stopped_us",
+        "mail.lifetime_ms",
+        "mail.carrier_bytes",
+        "mail.drain_every_ms",
+        "mail.take_after_us",
+        "mail.origins",
+        "mail.mails",
+        "mail.away_ms",
+        "mail.overtaking",
+        "mail.flood_mails",
     ];
 
-    const OF_FAULTS: [&str; 7] =
-        ["crashes", "disks", "network", "scenes", "handlers", "clocks", "adversaries"];
+    const OF_FAULTS: [&str; 10] = [
+        "crashes",
+        "disks",
+        "network",
+        "scenes",
+        "handlers",
+        "clocks",
+        "adversaries",
+        "ring",
+        "store",
+        "mail",
+    ];
 
     struct Keys(Vec<String>);
 

@@ -6,6 +6,7 @@
 use super::World;
 use super::clock::EPOCH_MS;
 use super::network::{Outgoing, Tag};
+use super::ring::FirstHop;
 use super::timeline::Due;
 use crate::ledger::event::Event;
 use crate::plan::{Action, Flood, Forgery, FrameName, Plan};
@@ -107,7 +108,7 @@ impl World {
         }
         let node = action.node;
         let first_hop = flood.via.unwrap_or(flood.to);
-        let Some(connection) = self.connection(node, first_hop) else {
+        let Some(FirstHop { to, connection, hops }) = self.first_hop(node, first_hop, first_hop) else {
             self.record(&Event::ReplayMissed { node });
             return;
         };
@@ -123,14 +124,14 @@ impl World {
         let channel = u8::try_from(flood.class.index()).expect("four classes") % connection.channels;
         self.send(Outgoing {
             from: node,
-            to: first_hop,
+            to,
             class: flood.class,
             channel,
             generation: connection.generation,
             message: None,
             name,
             replay: Some(action.id),
-            tag: Tag { transfer: None, intended: now, sent: now, ends: true, ..Tag::default() },
+            tag: Tag { transfer: None, intended: now, sent: now, ends: true, hops, ..Tag::default() },
             bytes,
         });
     }

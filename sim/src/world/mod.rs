@@ -26,6 +26,7 @@ mod receiving;
 mod reconnect;
 mod references;
 mod ring;
+mod second_runtime;
 mod signalling;
 mod slots;
 mod store_acts;
@@ -50,6 +51,7 @@ use self::node::Identity;
 use self::plants::Planted;
 use self::probe::{Probe, Prober};
 use self::ring::Members;
+use self::second_runtime::SecondRuntimes;
 use self::slots::Slots;
 use self::tasks::ReadyTasks;
 use self::timeline::{Due, Timeline};
@@ -119,6 +121,7 @@ pub struct World {
     failure: Option<String>,
     prober: Option<Box<Prober>>,
     ring: Option<Box<Members>>,
+    second_runtimes: SecondRuntimes,
 }
 
 /// What a world begins from.
@@ -147,15 +150,18 @@ impl World {
         let flaws = node::flaws_of(&plan.flaws).map_err(RunError::Plan)?;
         let traffic = Traffic::new(&plan, flaws).map_err(|error| RunError::Plan(error.to_string()))?;
         let crypto = node::crypto_of(&plan);
+        let owners = plan.accounts();
         let mut nodes = Vec::with_capacity(plan.nodes.len());
         for (of_plan, executor) in plan.nodes.iter().zip(executor_nodes) {
-            let identity = Identity::new(&plan, of_plan.id, crypto);
+            let identity = Identity::new(&plan, owners.of(of_plan.id), crypto);
             nodes.push(NodeState::new(of_plan, identity, executor));
         }
         let accounts =
             nodes.iter().zip(&plan.nodes).map(|(state, of_plan)| (of_plan.id, state.identity.did()));
         let accounts: Vec<(NodeId, Did)> = accounts.collect();
-        let names = Names::new(accounts.iter().copied());
+        // A second runtime is called by the node whose account it has.
+        let first = accounts.iter().filter(|(node, _)| owners.of(*node) == *node);
+        let names = Names::new(first.copied());
         let setting = Setting { plan: Arc::clone(&plan), names: names.clone(), reader: RecordReader::ENGINE };
         let laws = catalogue::build_all(&setting);
         let dids: Vec<_> = nodes.iter().map(|state| state.identity.did()).collect();
@@ -188,6 +194,7 @@ impl World {
                 backups: BTreeMap::new(),
                 failure: None,
                 ring: Members::of(&plan, accounts.iter().map(|(_, did)| *did)).map(Box::new),
+                second_runtimes: SecondRuntimes::of(&plan),
                 prober: probe.map(|probe| Box::new(Prober::new(probe))),
                 plan,
             })

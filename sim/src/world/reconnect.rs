@@ -10,6 +10,7 @@ use super::traffic::Direction;
 use crate::ledger::event::{Event, LossCause};
 use crate::plan::{Action, Reconnect};
 use crate::units::{Life, NodeId, SimTime};
+use std::task::Waker;
 
 /// What happened to a connection of a node, for its life to take in before its next admission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +21,28 @@ pub struct ConnectionChange {
     pub generation: LinkGeneration,
     /// What became of it.
     pub step: ConnectionStep,
+}
+
+/// What happened to a node's connections and its life has not taken in.
+#[derive(Debug, Default)]
+pub struct Changes {
+    waiting: Vec<ConnectionChange>,
+    waker: Option<Waker>,
+}
+
+impl Changes {
+    /// Another happened.
+    pub fn push(&mut self, change: ConnectionChange) {
+        self.waiting.push(change);
+        if let Some(waker) = self.waker.take() {
+            waker.wake();
+        }
+    }
+
+    /// The life is over: nobody takes in what is left.
+    pub fn clear(&mut self) {
+        *self = Self::default();
+    }
 }
 
 /// What becomes of a connection.
@@ -71,10 +94,22 @@ impl World {
     /// What happened to the connections of a life since it was last asked, in order.
     pub(super) fn take_connection_changes(&mut self, node: NodeId, life: Life) -> Vec<ConnectionChange> {
         if self.is_alive(node, life) {
-            std::mem::take(&mut self.traffic.changes[node.index()])
+            std::mem::take(&mut self.traffic.changes[node.index()].waiting)
         } else {
             Vec::new()
         }
+    }
+
+    /// Whether something waits to be taken in; if not, the task is woken when it does.
+    pub(super) fn changes_wait(&mut self, node: NodeId, life: Life, waker: &Waker) -> bool {
+        if !self.is_alive(node, life) {
+            return false;
+        }
+        let changes = &mut self.traffic.changes[node.index()];
+        if changes.waiting.is_empty() {
+            changes.waker = Some(waker.clone());
+        }
+        !changes.waiting.is_empty()
     }
 
     /// Whoever may be connected again, is.

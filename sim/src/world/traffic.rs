@@ -6,7 +6,8 @@ use super::World;
 use super::network::{Connection, LinkGeneration, Network, Outgoing, ReturnPath, Sent};
 use super::network::{LinkError, SignalArrival, SignalKind, Tag};
 use super::receiving::{Inbound, Receiving, StalledReceiver};
-use super::reconnect::{ConnectionChange, ConnectionStep};
+use super::reconnect::{Changes, ConnectionChange, ConnectionStep};
+use super::ring::FirstHop;
 use super::slots::{SlotKey, Slots};
 use super::timeline::Due;
 use crate::ledger::event::{Event, LossCause, Transaction};
@@ -81,7 +82,7 @@ pub struct Traffic {
     /// Channels whose receiver is stalled behind its transport: by how many faults, and what it holds.
     pub(super) stalled: BTreeMap<(Direction, u8), StalledReceiver>,
     /// What happened to each node's connections, until its life takes it in.
-    pub(super) changes: Vec<Vec<ConnectionChange>>,
+    pub(super) changes: Vec<Changes>,
     pub(super) flaws: Flaws,
     pub(super) references: Option<ReferencesPlan>,
     /// Delegations that were sent, known to no receiver but a flawed one.
@@ -101,7 +102,7 @@ impl Traffic {
             receiving: plan.nodes.iter().map(|_| Receiving::default()).collect(),
             returning: Slots::default(),
             stalled: BTreeMap::new(),
-            changes: vec![Vec::new(); plan.nodes.len()],
+            changes: plan.nodes.iter().map(|_| Changes::default()).collect(),
             flaws,
             references: plan.engines.links.references,
             announced: IndexSet::default(),
@@ -469,7 +470,8 @@ impl World {
     ) {
         let now = self.now();
         let recorded = self.workload.recorder.recorded(name).map(|recorded| recorded.bytes.clone());
-        let (Some(bytes), Some(connection)) = (recorded, self.connection(node, to)) else {
+        let way = recorded.and_then(|bytes| Some((bytes, self.first_hop(node, to, name.destination)?)));
+        let Some((bytes, FirstHop { to, connection, hops })) = way else {
             self.record(&Event::ReplayMissed { node });
             return;
         };
@@ -484,7 +486,7 @@ impl World {
             message: None,
             name: *name,
             replay: Some(act),
-            tag: Tag { transfer: None, intended: now, sent: now, ends: true, ..Tag::default() },
+            tag: Tag { transfer: None, intended: now, sent: now, ends: true, hops, ..Tag::default() },
             bytes,
         });
     }

@@ -116,6 +116,7 @@ impl World {
             Act::Reconnect(reconnect) => self.reconnect(action, index, ordinal, reconnect),
             Act::Signalling(signalling) => self.signalled(action, index, ordinal, signalling),
             Act::PutBack(put_back) => self.put_back(action, index, ordinal, put_back),
+            Act::SecondRuntime(second) => self.second_runtime(action, index, ordinal, second),
         }
     }
 

@@ -118,6 +118,7 @@ impl Filter {
                 | Event::PowerLost { .. }
                 | Event::Panicked { .. }
                 | Event::ClockSet { .. }
+                | Event::SecondRuntime { .. }
                 | Event::FaultBegan { .. }
                 | Event::FaultEnded { .. }
         );

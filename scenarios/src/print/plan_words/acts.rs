@@ -1,7 +1,7 @@
 //! What adversaries do, in words.
 
 use super::counted;
-use groundhog_sim::plan::{Act, Flood, PutBack, Reconnect, Signalling};
+use groundhog_sim::plan::{Act, Flood, PutBack, Reconnect, SecondRuntime, Signalling};
 use groundhog_sim::units::NodeId;
 
 /// What an act of an adversary is.
@@ -22,6 +22,11 @@ pub(super) fn words(node: NodeId, act: &Act) -> String {
             super::time(*taken_us),
             super::time(*down_us)
         ),
+        Act::SecondRuntime(SecondRuntime { of, lasts_us }) => {
+            let until =
+                lasts_us.map_or_else(String::new, |lasts_us| format!(", for {}", super::time(lasts_us)));
+            format!("{node} runs a copy of {of} under its account, from what is durable on its disk{until}")
+        }
         Act::Join | Act::Leave { .. } => "nothing of an adversary".to_owned(),
         Act::Send(_) | Act::RotateDelegatee | Act::Replay { .. } | Act::Mail(_) => {
             "nothing of an adversary".to_owned()

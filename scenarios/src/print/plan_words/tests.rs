@@ -4,8 +4,8 @@ use super::*;
 use groundhog_engine::host::observe::Step;
 use groundhog_engine::streams::key::{Class, Table};
 use groundhog_sim::plan::{
-    ClockFault, Crypto, Death, DiskFault, DiskOperation, Fault, FaultKind, LinkFault, Phase, StepId, When,
-    yardstick,
+    ClockFault, Crypto, Death, DiskFault, DiskOperation, Fault, FaultKind, LinkFault, Phase, SecondRuntime,
+    StepId, When, yardstick,
 };
 use groundhog_sim::units::{ActionId, FaultId, Life, NodeId};
 
@@ -65,6 +65,14 @@ fn an_action_is_a_sentence() {
         (Act::Join, "at 50 ms node 0 joins the ring"),
         (Act::Leave { hand_off: true }, "at 50 ms node 0 leaves the ring and hands over what it holds"),
         (Act::Leave { hand_off: false }, "at 50 ms node 0 leaves the ring without a word"),
+        (
+            Act::SecondRuntime(SecondRuntime { of: NodeId(1), lasts_us: None }),
+            "at 50 ms node 0 runs a copy of node 1 under its account, from what is durable on its disk",
+        ),
+        (
+            Act::SecondRuntime(SecondRuntime { of: NodeId(1), lasts_us: Some(40_000) }),
+            "at 50 ms node 0 runs a copy of node 1 under its account, from what is durable on its disk, for 40 ms",
+        ),
         (Act::RotateDelegatee, "at 50 ms node 0 takes a fresh delegatee key"),
         (
             Act::Replay { frame, to: NodeId(1), lane: Some(Class::Storage) },

@@ -50,7 +50,7 @@ pub(super) fn ways(action: &Action) -> BTreeSet<(NodeId, NodeId)> {
             Some(via) => [pair(action.node, via), pair(via, flood.to)].into(),
         },
         Act::Reconnect(reconnect) => [pair(action.node, reconnect.peer)].into(),
-        Act::Signalling(_) | Act::PutBack(_) => BTreeSet::new(),
+        Act::Signalling(_) | Act::PutBack(_) | Act::SecondRuntime(_) => BTreeSet::new(),
     }
 }
 
@@ -74,6 +74,7 @@ fn in_action(action: &mut Action, visit: &mut dyn FnMut(&mut NodeId)) {
         }
         Act::Reconnect(reconnect) => visit(&mut reconnect.peer),
         Act::Signalling(_) | Act::PutBack(_) => {}
+        Act::SecondRuntime(second) => visit(&mut second.of),
     }
 }
 

@@ -184,6 +184,9 @@ fn of_actions(plan: &mut Plan, visit: &mut Visit<'_>) {
                 visit(&mut signalling.count, 1);
                 visit(&mut signalling.every_us, 0);
             }
+            Act::SecondRuntime(second) => {
+                second.lasts_us.iter_mut().for_each(|lasts_us| visit(lasts_us, 0));
+            }
             Act::PutBack(put_back) => {
                 visit(&mut put_back.taken_us, 0);
                 visit(&mut put_back.down_us, 0);

@@ -58,6 +58,7 @@ impl Patience {
             }
             Act::Reconnect(reconnect) => action.at_us.saturating_add(reconnect.after_us),
             Act::RotateDelegatee | Act::Replay { .. } | Act::PutBack(_) => action.at_us,
+            Act::SecondRuntime(second) => action.at_us.saturating_add(second.lasts_us.unwrap_or(0)),
             Act::Mail(_) => action.at_us,
             Act::Join | Act::Leave { .. } => action.at_us,
         });

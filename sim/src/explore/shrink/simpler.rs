@@ -47,6 +47,7 @@ pub(super) fn kinds(search: &mut Search<'_>) -> Result<(), Over> {
             | Act::Reconnect(_)
             | Act::Signalling(_)
             | Act::PutBack(_) => {}
+            Act::SecondRuntime(second) => second.lasts_us = None,
             Act::Mail(_) => {}
             Act::Join => {}
             Act::Leave { hand_off } => *hand_off = false,

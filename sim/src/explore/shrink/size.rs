@@ -58,6 +58,7 @@ impl Weight {
             Act::Flood(flood) => u64::from(flood.count),
             Act::Signalling(signalling) => u64::from(signalling.count),
             Act::RotateDelegatee | Act::Replay { .. } | Act::Reconnect(_) | Act::PutBack(_) => 1,
+            Act::SecondRuntime(_) => 1,
             Act::Mail(act) => act.mails(),
             Act::Join | Act::Leave { .. } => 1,
         };
@@ -81,6 +82,7 @@ fn kinds(plan: &Plan) -> u64 {
         Act::Replay { lane, .. } => u64::from(lane.is_some()),
         Act::Flood(flood) => u64::from(flood.via.is_some()) + u64::from(flood.forgery.is_some()),
         Act::RotateDelegatee | Act::Reconnect(_) | Act::Signalling(_) | Act::PutBack(_) => 0,
+        Act::SecondRuntime(second) => u64::from(second.lasts_us.is_some()),
         Act::Mail(_) => 0,
         Act::Join => 0,
         Act::Leave { hand_off } => u64::from(*hand_off),

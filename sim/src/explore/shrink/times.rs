@@ -78,6 +78,7 @@ fn faster(plan: &Plan, times: u64) -> Plan {
             Act::Signalling(signalling) => shorter(&mut signalling.every_us),
             Act::Reconnect(reconnect) => shorter(&mut reconnect.after_us),
             Act::PutBack(put_back) => sooner(&mut put_back.taken_us),
+            Act::SecondRuntime(second) => second.lasts_us.iter_mut().for_each(shorter),
             Act::Mail(act) => act.spans().into_iter().for_each(shorter),
             Act::Send(_) | Act::RotateDelegatee | Act::Replay { .. } => {}
             Act::Join | Act::Leave { .. } => {}

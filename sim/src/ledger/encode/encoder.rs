@@ -170,6 +170,7 @@ impl Encoder<'_> {
                 self.byte(4);
                 self.text(name);
             }
+            Task::Connections => self.byte(5),
         }
     }
 

@@ -1,6 +1,6 @@
 //! An origin flood: transactions of accounts that nobody knows, each free to mint.
 
-use super::{Links, ensure, exists, linked};
+use super::{Links, ensure, exists, linked, wrong};
 use crate::plan::{Action, Plan, PlanError};
 use crate::units::NodeId;
 use groundhog_engine::streams::key::Class;
@@ -43,7 +43,8 @@ impl Forgery {
 pub struct Flood {
     /// The destination.
     pub to: NodeId,
-    /// An honest relay on the way; `None` over the adversary's own connection.
+    /// An honest relay on the way; `None` over the adversary's own connection, or, on a ring where it has none to the
+    /// destination, from member to member.
     pub via: Option<NodeId>,
     /// The class.
     pub class: Class,
@@ -74,12 +75,6 @@ fn is_zero<T: Default + PartialEq>(number: &T) -> bool {
 }
 
 impl Flood {
-    /// The node that delivers it at the destination, and is charged for its streams.
-    #[must_use]
-    pub fn last_hop(&self, node: NodeId) -> NodeId {
-        self.via.unwrap_or(node)
-    }
-
     pub(in crate::plan) fn check(
         &self,
         plan: &Plan,
@@ -95,6 +90,10 @@ impl Flood {
             format!("a stamp {} ms from the clock, and {MAX_STAMP_MS} is the most", self.stamp_ms)
         })?;
         match self.via {
+            None if plan.can_connect(false, action.node, self.to) => Ok(()),
+            Some(_) if plan.ring.is_some() => {
+                Err(wrong(action, "the ring finds the relays itself".to_owned()))
+            }
             None => linked(action, links, action.node, self.to),
             Some(via) => {
                 linked(action, links, action.node, via)?;

@@ -5,11 +5,13 @@
 mod flood;
 mod put_back;
 mod reconnect;
+mod second_runtime;
 mod signalling;
 
 pub use flood::{Flood, Forgery};
 pub use put_back::PutBack;
 pub use reconnect::Reconnect;
+pub use second_runtime::{Accounts, SecondRuntime};
 pub use signalling::Signalling;
 
 use super::{Action, Plan, PlanError};

@@ -1,7 +1,7 @@
 //! Clocks and their faults, cut to the tolerance: each node has half of it to be wrong by, and every error that it is
 //! dealt uses some of that up for good.
 
-use super::{Draft, crashes};
+use super::{Draft, crashes, second_runtimes};
 use crate::plan::dice::Dice;
 use crate::plan::swarm::Kind;
 use crate::plan::{ClockFault, ClockPlan, Death, FaultKind, NodePlan, When};
@@ -38,8 +38,12 @@ pub(super) fn draw(draft: &mut Draft<'_>) -> Vec<NodePlan> {
     // A little less than half: wall clocks count whole milliseconds, and a correction may come a rounding late.
     let half = (tolerance / 2 - 5).max(0);
     let mut allowance = Allowance(vec![half; draft.scenario.nodes as usize]);
-    let nodes =
+    let mut nodes: Vec<NodePlan> =
         (0..draft.scenario.nodes as u16).map(|node| node_plan(draft, NodeId(node), &mut allowance)).collect();
+    // A second runtime's machine is as wrong as the first one's.
+    let left: Vec<i64> = draft.seconds.iter().map(|of| allowance.0[of.index()]).collect();
+    allowance.0.extend(left);
+    nodes.extend(second_runtimes::nodes(draft, &nodes));
     steps(draft, &mut allowance);
     drifts(draft, &mut allowance);
     freezes(draft, &mut allowance);

@@ -3,6 +3,7 @@
 use super::Draft;
 use super::shape::Hub;
 use crate::plan::dice::Dice;
+use crate::plan::swarm::Kind;
 use crate::plan::{Act, Action, Burst, Death, Engines, FaultKind, MailAct, MailPlan, When};
 use crate::units::{ActionId, NodeId};
 use groundhog_engine::streams::key::Class;
@@ -33,9 +34,13 @@ pub(super) fn draw(draft: &mut Draft<'_>, engines: &Engines) {
     if hubs.is_empty() {
         return;
     }
-    let section = &draft.scenario.sections.mail;
-    let counts = [("absences", &section.absences), ("stalls", &section.stalls), ("floods", &section.floods)];
-    let [absences, stalls, floods] = counts.map(|(purpose, draw)| draft.count(purpose, draw));
+    let counts = [
+        (Kind::MailAbsences, "absences"),
+        (Kind::CustodyStalls, "stalls"),
+        (Kind::CustodyResets, "resets"),
+        (Kind::MailFloods, "floods"),
+    ];
+    let [absences, stalls, resets, floods] = counts.map(|(kind, purpose)| draft.faults_of(kind, purpose));
     for place in 0..absences {
         let (hub, neighbours) = &hubs[(place % hubs.len() as u64) as usize];
         Scene::new(draft, "absence", place, (*hub, neighbours), mail).absence(absences / hubs.len() as u64);
@@ -44,7 +49,7 @@ pub(super) fn draw(draft: &mut Draft<'_>, engines: &Engines) {
         let (hub, neighbours) = &hubs[(place % hubs.len() as u64) as usize];
         Scene::new(draft, "stall", place, (*hub, neighbours), mail).stall();
     }
-    for place in 0..draft.count("resets", &draft.scenario.sections.mail.resets.clone()) {
+    for place in 0..resets {
         let (hub, neighbours) = &hubs[(place % hubs.len() as u64) as usize];
         Scene::new(draft, "reset", place, (*hub, neighbours), mail).reset();
     }
@@ -87,15 +92,16 @@ impl<'a, 'd> Scene<'a, 'd> {
         let overtaking = section.overtaking.roll_u32(dice);
         let dice = &mut self.dice;
         let chances = [
-            &section.dies_per_mille,
-            &section.carrier_lost_per_mille,
-            &section.unreachable_per_mille,
-            &section.refusing_per_mille,
-            &section.lost_per_mille,
+            Kind::MailDeaths,
+            Kind::LostCarriers,
+            Kind::UnreachableCarriers,
+            Kind::RefusingApplications,
+            Kind::LostMail,
         ];
-        let [dies, carrier_lost, unreachable, refusing, lost] = chances.map(|draw| {
-            let per_mille = draw.roll_u64(dice);
-            dice.per_mille(per_mille)
+        let draft = &self.draft;
+        let [dies, carrier_lost, unreachable, refusing, lost] = chances.map(|kind| {
+            let per_mille = kind.of(&draft.scenario.sections).roll_u64(dice);
+            dice.per_mille(draft.intensity(kind).share(per_mille))
         });
         // Each absence of a hub has a part of the time for itself.
         let part_us = self.draft.chaos_us / of_hub.max(1).saturating_add(1);

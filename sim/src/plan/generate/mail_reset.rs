@@ -3,6 +3,7 @@
 //! Promise: mail was refused by the stall before, and what comes after needs no other end of it than the reset.
 
 use super::mail::{CUSTODY, OPEN_US, Scene};
+use crate::plan::swarm::Kind;
 use crate::plan::{Fault, FaultKind, MailAct, StoreAct, When};
 use crate::units::FaultId;
 
@@ -15,6 +16,7 @@ impl Scene<'_, '_> {
         let (origins, mails) =
             (section.origins.roll_u32(&mut self.dice), section.mails.roll_u32(&mut self.dice));
         let lost_per_mille = section.lost_per_mille.roll_u64(&mut self.dice);
+        let lost_per_mille = self.draft.intensity(Kind::LostMail).share(lost_per_mille);
         let lost = self.dice.per_mille(lost_per_mille);
         let begin_us = OPEN_US + self.dice.below(1_000_000);
         let drain_us = self.mail.drain_every_us;

@@ -14,7 +14,9 @@ mod mail;
 mod mail_reset;
 mod network;
 mod ring;
+mod ring_floods;
 mod scenes;
+mod second_runtimes;
 mod shape;
 mod store;
 #[cfg(test)]
@@ -46,6 +48,8 @@ struct Draft<'a> {
     faults: Vec<Fault>,
     /// The life in which the next death aimed at a node by its life will strike.
     lives: BTreeMap<NodeId, u32>,
+    /// Whose second runtime each node beyond the scenario's is.
+    seconds: Vec<NodeId>,
 }
 
 impl Draft<'_> {
@@ -161,8 +165,9 @@ fn with_levels(scenario: &Scenario, seed: u64, levels: impl FnOnce(&Scenario) ->
         None => Shape::draw(scenario, seed, chaos_us, &levels),
         Some(ring) => Shape::unlinked(scenario, seed, ring.successors),
     };
-    let (actions, faults, lives) = Default::default();
-    let mut draft = Draft { scenario, seed, levels, chaos_us, end_us, shape, ring, actions, faults, lives };
+    let (actions, faults, lives, seconds) = Default::default();
+    let mut draft =
+        Draft { scenario, seed, levels, chaos_us, end_us, shape, ring, actions, faults, lives, seconds };
     let engines = engines(&draft);
     load::draw(&mut draft, &engines);
     ring::membership(&mut draft);
@@ -171,6 +176,7 @@ fn with_levels(scenario: &Scenario, seed: u64, levels: impl FnOnce(&Scenario) ->
     mail::draw(&mut draft, &engines);
     adversaries::draw(&mut draft);
     flooders::draw(&mut draft);
+    second_runtimes::draw(&mut draft);
     crashes::draw(&mut draft);
     disks::draw(&mut draft);
     network::draw(&mut draft);

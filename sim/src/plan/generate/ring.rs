@@ -20,14 +20,15 @@ pub(super) fn draw(scenario: &Scenario, seed: u64, levels: &Levels) -> Option<Ri
         maintenance_ms: keys.maintenance_ms.roll_u64(&mut dice),
         hop_budget: keys.hop_budget.roll_u32(&mut dice) as u8,
         hand_off_ms: keys.hand_off_ms.roll_u64(&mut dice),
-        outside: outside(scenario, seed),
+        outside: outside(scenario, seed, levels),
         links: template(scenario, seed, levels),
     })
 }
 
-fn outside(scenario: &Scenario, seed: u64) -> Vec<NodeId> {
+fn outside(scenario: &Scenario, seed: u64, levels: &Levels) -> Vec<NodeId> {
     let mut dice = Dice::new(seed, "outside", 0);
-    let count = scenario.scaled(&scenario.sections.ring.outside, &mut dice);
+    let drawn = scenario.scaled(&scenario.sections.ring.outside, &mut dice);
+    let count = Intensity::of(levels, Kind::LateJoins).count(drawn);
     let mut nodes: Vec<NodeId> = (0..scenario.nodes as u16).map(NodeId).collect();
     dice.shuffle(&mut nodes);
     // Two members at least: a ring of one sends nothing.
@@ -67,7 +68,7 @@ pub(super) fn membership(draft: &mut Draft<'_>) {
         join(draft, node, at_us, &mut dice);
     }
     let keys = &draft.scenario.sections.ring;
-    for place in 0..draft.count("leaves", &keys.leaves) {
+    for place in 0..draft.faults_of(Kind::Leaves, "leaves") {
         let mut dice = draft.dice("leave", place);
         let (node, _) = draft.shape.pair(&mut dice);
         let at_us = dice.below(draft.chaos_us * 9 / 10 + 1);

@@ -5,9 +5,8 @@
 
 use super::{Draft, Span, Strikes, crashes};
 use crate::plan::dice::Dice;
-use crate::plan::{
-    Act, Action, Burst, Death, DiskFault, DiskOperation, Draw, FrameName, RecordOf, StoreAct, When,
-};
+use crate::plan::swarm;
+use crate::plan::{Act, Action, Burst, Death, DiskFault, DiskOperation, FrameName, RecordOf, StoreAct, When};
 use crate::plan::{Fault, FaultKind};
 use crate::units::{ActionId, FaultId, NodeId};
 use groundhog_engine::streams::key::{Class, Table};
@@ -34,18 +33,18 @@ impl Used {
     }
 }
 
-/// One kind of act: its purpose, how many, and which table's record it is done to; `None` for either.
+/// One kind of act: its purpose, the kind that says how many, and which table's record it is done to; `None` for either.
 struct Kind {
     purpose: &'static str,
-    count: Draw,
+    swarm: swarm::Kind,
     table: Option<Table>,
     act: fn(&mut Dice, RecordOf, RecordOf) -> StoreAct,
 }
 
 pub(super) fn draw(draft: &mut Draft<'_>) {
     let mut struck = BTreeSet::new();
-    for kind in kinds(draft) {
-        for place in 0..draft.count(kind.purpose, &kind.count) {
+    for kind in kinds() {
+        for place in 0..draft.faults_of(kind.swarm, kind.purpose) {
             let mut dice = draft.dice(kind.purpose, place);
             one(draft, &kind, &mut dice, &mut struck);
         }
@@ -53,38 +52,34 @@ pub(super) fn draw(draft: &mut Draft<'_>) {
     whole_stores(draft, &mut struck);
 }
 
-fn kinds(draft: &Draft<'_>) -> Vec<Kind> {
-    let store = &draft.scenario.sections.store;
-    let kind = |purpose, count: &Draw, table, act| Kind { purpose, count: count.clone(), table, act };
+fn kinds() -> Vec<Kind> {
+    use swarm::Kind as Of;
+    let kind = |purpose, swarm, table, act| Kind { purpose, swarm, table, act };
     let receiver = Some(Table::Receiver);
     vec![
-        kind("record-removed", &store.records_removed, None, |_, of, _| StoreAct::RemoveRecord { of }),
-        kind("marker-removed", &store.markers_removed, None, |_, of, _| StoreAct::RemoveMarker { of }),
-        kind("record-renamed", &store.records_renamed, None, |_, of, to| StoreAct::Rename { of, to }),
-        kind("upper-case", &store.upper_case, None, |_, of, _| StoreAct::UpperCase { of }),
-        kind("swapped", &store.records_swapped, None, |_, of, with| StoreAct::Swap { of, with }),
-        kind("truncated", &store.records_truncated, None, |dice, of, _| StoreAct::Truncate {
+        kind("record-removed", Of::RecordsRemoved, None, |_, of, _| StoreAct::RemoveRecord { of }),
+        kind("marker-removed", Of::MarkersRemoved, None, |_, of, _| StoreAct::RemoveMarker { of }),
+        kind("record-renamed", Of::RecordsRenamed, None, |_, of, to| StoreAct::Rename { of, to }),
+        kind("upper-case", Of::UpperCase, None, |_, of, _| StoreAct::UpperCase { of }),
+        kind("swapped", Of::RecordsSwapped, None, |_, of, with| StoreAct::Swap { of, with }),
+        kind("truncated", Of::RecordsTruncated, None, |dice, of, _| StoreAct::Truncate {
             of,
             to_bytes: dice.weighted(&[(0, 1), (20, 1), (200, 2), (u32::MAX, 2)]),
         }),
-        kind("bit-flipped", &store.bits_flipped, None, |dice, of, _| StoreAct::FlipBit {
+        kind("bit-flipped", Of::BitsFlipped, None, |dice, of, _| StoreAct::FlipBit {
             of,
             bit: dice.below(1 << 16) as u32,
         }),
-        kind("unreadable", &store.unreadable, None, |dice, of, _| StoreAct::Unreadable {
+        kind("unreadable", Of::Unreadable, None, |dice, of, _| StoreAct::Unreadable {
             of,
             sector: dice.below(4) as u32,
         }),
-        kind("without-charge", &store.without_charge, receiver, |_, of, _| StoreAct::WithoutCharge { of }),
-        kind("shared-snapshot", &store.shared_snapshots, None, |_, _, _| StoreAct::SharedSnapshot),
-        kind("cleared-receiver", &store.cleared_receivers, receiver, |_, of, _| StoreAct::Clear { of }),
-        kind("cleared-sender", &store.cleared_senders, Some(Table::Sender), |_, of, _| StoreAct::Clear {
-            of,
-        }),
-        kind("store-removed", &store.stores_removed, None, |_, _, _| StoreAct::RemoveStore),
-        kind("budget-lowered", &store.budgets_lowered, None, |_, _, _| StoreAct::LowerBudget {
-            to_bytes: 64,
-        }),
+        kind("without-charge", Of::WithoutCharge, receiver, |_, of, _| StoreAct::WithoutCharge { of }),
+        kind("shared-snapshot", Of::SharedSnapshots, None, |_, _, _| StoreAct::SharedSnapshot),
+        kind("cleared-receiver", Of::ClearedReceivers, receiver, |_, of, _| StoreAct::Clear { of }),
+        kind("cleared-sender", Of::ClearedSenders, Some(Table::Sender), |_, of, _| StoreAct::Clear { of }),
+        kind("store-removed", Of::StoresRemoved, None, |_, _, _| StoreAct::RemoveStore),
+        kind("budget-lowered", Of::BudgetsLowered, None, |_, _, _| StoreAct::LowerBudget { to_bytes: 64 }),
     ]
 }
 
@@ -163,9 +158,7 @@ fn push(draft: &mut Draft<'_>, at_us: u64, node: NodeId, act: Act) {
 
 /// What strikes a store as a whole while its node runs, or is about to: the directory goes, or cannot be listed.
 fn whole_stores(draft: &mut Draft<'_>, struck: &mut BTreeSet<NodeId>) {
-    let store = &draft.scenario.sections.store;
-    let (removed, unlisted) = (store.roots_removed.clone(), store.unlisted.clone());
-    for place in 0..draft.count("root-removed", &removed) {
+    for place in 0..draft.faults_of(swarm::Kind::RootsRemoved, "root-removed") {
         let mut dice = draft.dice("root-removed", place);
         let Some((used, other)) = pick(draft, Table::Receiver, &mut dice, struck) else { return };
         let node = used.burst.to;
@@ -178,7 +171,7 @@ fn whole_stores(draft: &mut Draft<'_>, struck: &mut BTreeSet<NodeId>) {
         crashes::crash(draft, When::Time { us }, node, Death::Process, &mut dice);
         again(draft, &other, us + 4 * MARGIN_US, &mut dice);
     }
-    for place in 0..draft.count("unlisted", &unlisted) {
+    for place in 0..draft.faults_of(swarm::Kind::Unlisted, "unlisted") {
         let mut dice = draft.dice("unlisted", place);
         let Some((used, other)) = pick(draft, Table::Receiver, &mut dice, struck) else { return };
         let node = used.burst.to;

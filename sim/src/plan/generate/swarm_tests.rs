@@ -5,21 +5,107 @@ use super::with_levels;
 use crate::plan::swarm::{Kind, Level, levels};
 use crate::plan::{Act, Action, Draw, Fault, FaultKind, Plan, Scenario, generate, generate_swarm};
 use crate::units::{ActionId, FaultId};
+use std::collections::BTreeSet;
 
 const SEEDS: u64 = 12;
 
 /// Seeds within which every kind makes a difference: some need others beside them.
 const MOST_SEEDS: u64 = 200;
 
+/// A little of everything that nobody means.
 fn scenario() -> Scenario {
     let mut scenario = everything(10, 2_000);
     scenario.sections.links.hubs = Draw::Fixed(2);
     scenario
 }
 
+/// The same, and acts of adversaries and of operators.
+fn with_acts() -> Scenario {
+    let mut scenario = scenario();
+    let sections = &mut scenario.sections;
+    (sections.adversaries.parties, sections.adversaries.party_slots) = (Draw::Fixed(1), Draw::Fixed(2));
+    sections.adversaries.flood_relayed_per_mille = Draw::Fixed(500);
+    sections.adversaries.flood_again_per_mille = Draw::Fixed(500);
+    (sections.adversaries.flood_keys, sections.adversaries.forged_per_mille) =
+        (Draw::Between(1, 9), Draw::Between(0, 500));
+    for acts in [
+        &mut sections.adversaries.rotations,
+        &mut sections.adversaries.reconnects,
+        &mut sections.adversaries.signals,
+        &mut sections.adversaries.put_backs,
+        &mut sections.adversaries.second_runtimes,
+        &mut sections.store.records_removed,
+        &mut sections.store.markers_removed,
+        &mut sections.store.records_renamed,
+        &mut sections.store.upper_case,
+        &mut sections.store.records_swapped,
+        &mut sections.store.records_truncated,
+        &mut sections.store.bits_flipped,
+        &mut sections.store.unreadable,
+        &mut sections.store.unlisted,
+        &mut sections.store.roots_removed,
+        &mut sections.store.budgets_lowered,
+        &mut sections.store.stores_removed,
+        &mut sections.store.cleared_receivers,
+        &mut sections.store.cleared_senders,
+        &mut sections.store.without_charge,
+        &mut sections.store.shared_snapshots,
+    ] {
+        *acts = Draw::Between(0, 1);
+    }
+    scenario
+}
+
+/// The same, and second runtimes, whose traffic moves nothing but itself.
+fn with_seconds() -> Scenario {
+    let mut scenario = scenario();
+    scenario.sections.adversaries.second_runtimes = Draw::Between(0, 1);
+    scenario
+}
+
+/// The same on a ring.
+fn on_ring() -> Scenario {
+    let mut scenario = everything(10, 2_000);
+    let ring = &mut scenario.sections.ring;
+    (ring.successors, ring.outside, ring.leaves) = (Draw::Fixed(3), Draw::Between(0, 3), Draw::Between(0, 3));
+    scenario
+}
+
+/// The same with mail.
+fn with_mail() -> Scenario {
+    let mut scenario = everything(10, 20_000);
+    scenario.sections.links.hubs = Draw::Fixed(2);
+    let mail = &mut scenario.sections.mail;
+    (mail.lifetime_ms, mail.drain_every_ms) = (Draw::Fixed(600_000), Draw::Fixed(100));
+    for count in [&mut mail.absences, &mut mail.stalls, &mut mail.resets, &mut mail.floods] {
+        *count = Draw::Between(0, 2);
+    }
+    for chance in [
+        &mut mail.dies_per_mille,
+        &mut mail.carrier_lost_per_mille,
+        &mut mail.unreachable_per_mille,
+        &mut mail.refusing_per_mille,
+        &mut mail.lost_per_mille,
+    ] {
+        *chance = Draw::Fixed(300);
+    }
+    scenario
+}
+
+/// The scenario that has some of a kind.
+fn scenario_of(kind: Kind) -> Scenario {
+    match reach(kind) {
+        Reach::Members => on_ring(),
+        Reach::Mail => with_mail(),
+        Reach::Floods | Reach::Acts | Reach::Stores => with_acts(),
+        Reach::Seconds => with_seconds(),
+        _ => scenario(),
+    }
+}
+
 /// The plan with one kind at a level, and every other as the scenario says.
 fn at(kind: Kind, level: Level, seed: u64) -> Plan {
-    with_levels(&scenario(), seed, |_| [(kind, level)].into())
+    with_levels(&scenario_of(kind), seed, |_| [(kind, level)].into())
 }
 
 /// What a kind's level may change in a plan.
@@ -39,6 +125,18 @@ enum Reach {
     Clocks,
     /// Traffic, and with it which nodes and links are busy.
     Traffic,
+    /// What floods send.
+    Floods,
+    /// Acts of adversaries that are no traffic.
+    Acts,
+    /// Who joins and leaves, and what a newcomer sends.
+    Members,
+    /// Scenes of mail, which share the time that there is.
+    Mail,
+    /// Acts on stores, each on a node that no other strikes, and traffic of their streams after it.
+    Stores,
+    /// More nodes, and their traffic.
+    Seconds,
 }
 
 const fn reach(kind: Kind) -> Reach {
@@ -79,6 +177,35 @@ const fn reach(kind: Kind) -> Reach {
         | Kind::ClockFreezes
         | Kind::Snapshots => Reach::Clocks,
         Kind::Replays => Reach::Replays,
+        Kind::OriginFloods | Kind::ForgedFloods => Reach::Floods,
+        Kind::Rotations | Kind::Reconnects | Kind::Signals | Kind::PutBacks => Reach::Acts,
+        Kind::SecondRuntimes => Reach::Seconds,
+        Kind::LateJoins | Kind::Leaves => Reach::Members,
+        Kind::MailAbsences
+        | Kind::MailDeaths
+        | Kind::LostCarriers
+        | Kind::UnreachableCarriers
+        | Kind::RefusingApplications
+        | Kind::LostMail
+        | Kind::CustodyStalls
+        | Kind::CustodyResets
+        | Kind::MailFloods => Reach::Mail,
+        Kind::RecordsRemoved
+        | Kind::MarkersRemoved
+        | Kind::RecordsRenamed
+        | Kind::UpperCase
+        | Kind::RecordsSwapped
+        | Kind::RecordsTruncated
+        | Kind::BitsFlipped
+        | Kind::Unreadable
+        | Kind::Unlisted
+        | Kind::RootsRemoved
+        | Kind::BudgetsLowered
+        | Kind::StoresRemoved
+        | Kind::ClearedReceivers
+        | Kind::ClearedSenders
+        | Kind::WithoutCharge
+        | Kind::SharedSnapshots => Reach::Stores,
     }
 }
 
@@ -89,6 +216,16 @@ fn unnumbered(faults: &[Fault]) -> Vec<Fault> {
 fn acts(plan: &Plan, of: impl Fn(&Act) -> bool) -> Vec<Action> {
     let acts = plan.actions.iter().filter(|action| of(&action.act));
     acts.map(|action| Action { id: ActionId(0), ..action.clone() }).collect()
+}
+
+/// Whether an act is one that a kind of this reach adds.
+const fn is_own(reach: Reach, act: &Act) -> bool {
+    match reach {
+        Reach::Floods => matches!(act, Act::Flood(_)),
+        Reach::Acts => matches!(act, Act::Reconnect(_) | Act::Signalling(_) | Act::PutBack(_)),
+        Reach::Mail | Reach::Stores => matches!(act, Act::Mail(_) | Act::Send(_) | Act::Replay { .. }),
+        _ => false,
+    }
 }
 
 fn is_replay(act: &Act) -> bool {
@@ -123,18 +260,25 @@ fn faults_of(plan: &Plan, of: impl Fn(&FaultKind) -> bool) -> Vec<Fault> {
 fn assert_nothing_else_moved(kind: Kind, less: &Plan, more: &Plan) {
     let (reach, seed) = (reach(kind), less.seed);
     let same = |one: bool, what: &str| assert!(one, "{kind}, seed {seed}: {what} moved");
-    same(reach == Reach::Links || less.links == more.links, "links");
-    same(reach == Reach::Clocks || less.nodes == more.nodes, "nodes");
+    same(matches!(reach, Reach::Links | Reach::Seconds) || less.links == more.links, "links");
+    same(matches!(reach, Reach::Clocks | Reach::Seconds) || less.nodes == more.nodes, "nodes");
     same(less.profile == more.profile && less.engines == more.engines, "machines");
     same((less.quiesce_us, less.end_us) == (more.quiesce_us, more.end_us), "times");
     match reach {
-        Reach::Traffic => return same(within(&plain_bursts(less), &plain_bursts(more)), "bursts"),
+        Reach::Traffic | Reach::Members | Reach::Seconds => {
+            return same(within(&plain_bursts(less), &plain_bursts(more)), "bursts");
+        }
+        Reach::Floods | Reach::Acts | Reach::Mail | Reach::Stores => {
+            let others = |plan| acts(plan, |act| !is_own(reach, act));
+            same(others(less) == others(more), "other acts");
+        }
         Reach::Messages => same(plain_bursts(less) == plain_bursts(more), "bursts"),
         _ => same(acts(less, |act| !is_replay(act)) == acts(more, |act| !is_replay(act)), "bursts"),
     }
     match reach {
         Reach::Replays => same(within(&acts(less, is_replay), &acts(more, is_replay)), "replays"),
         Reach::Messages => same(acts(less, is_replay).len() == acts(more, is_replay).len(), "replays"),
+        Reach::Mail | Reach::Stores => {}
         _ => same(acts(less, is_replay) == acts(more, is_replay), "replays"),
     }
     let (faults, all) = (unnumbered(&less.faults), unnumbered(&more.faults));
@@ -149,6 +293,11 @@ fn assert_nothing_else_moved(kind: Kind, less: &Plan, more: &Plan) {
             // A snapshot comes with a death, and none comes where no tolerance is left for it.
             let others = |plan| faults_of(plan, |fault| !clock(fault) && !death(fault));
             same(others(less) == others(more), "faults");
+        }
+        // Who is busy has changed, and with it whom other kinds strike; never which links.
+        Reach::Mail | Reach::Stores => {
+            let links = |plan| faults_of(plan, |fault| matches!(fault, FaultKind::Link { .. }));
+            same(links(less) == links(more), "faults of links");
         }
         _ => same(faults == all, "faults"),
     }
@@ -176,12 +325,12 @@ fn one_kinds_level_moves_nothing_of_any_other_kind() {
 
 #[test]
 fn a_seed_without_swarm_and_one_in_which_all_is_light_have_one_plan() {
-    let scenario = scenario();
-    for seed in 0..SEEDS {
-        let plain = generate(&scenario, seed);
+    let scenarios = [scenario(), with_acts(), on_ring(), with_mail()];
+    for (seed, scenario) in (0..SEEDS).flat_map(|seed| scenarios.iter().map(move |of| (seed, of))) {
+        let plain = generate(scenario, seed);
         assert!(!plain.to_json().contains("swarm"), "a plan without swarm says nothing of it");
         let all_light = Kind::ALL.iter().map(|kind| (*kind, Level::Light)).collect();
-        let light = with_levels(&scenario, seed, |_| all_light);
+        let light = with_levels(scenario, seed, |_| all_light);
         assert_eq!(Plan { swarm: plain.swarm.clone(), ..light }, plain);
     }
 }
@@ -191,7 +340,10 @@ fn a_plan_says_what_its_seed_has_and_reads_it_back() {
     let scenario = scenario();
     let plan = generate_swarm(&scenario, 3);
     assert_eq!(plan.swarm, levels(&scenario, 3));
-    assert_eq!(plan.swarm.len(), Kind::ALL.len(), "this scenario has a little of everything");
+    let scenarios = [scenario, with_acts(), on_ring(), with_mail()];
+    let all: BTreeSet<Kind> =
+        scenarios.iter().flat_map(|scenario| generate_swarm(scenario, 3).swarm.into_keys()).collect();
+    assert_eq!(all.len(), Kind::ALL.len(), "these scenarios have a little of everything");
     let text = plan.to_json();
     assert!(text.contains("\"swarm\": {") && text.contains("\"partitions\": \""), "{text}");
     assert_eq!(Plan::from_json(&text).map_err(|error| error.to_string()), Ok(plan));
@@ -211,10 +363,10 @@ fn a_seed_that_is_quiet_has_the_kinds_that_are_left_in_it() {
 
 #[test]
 fn what_is_off_is_not_in_the_plan() {
-    let scenario = scenario();
+    let scenarios = [scenario(), with_acts(), on_ring(), with_mail()];
     let all_off = Kind::ALL.iter().map(|kind| (*kind, Level::Off)).collect::<crate::plan::swarm::Levels>();
-    for seed in 0..SEEDS {
-        let plan = with_levels(&scenario, seed, |_| all_off.clone());
+    for (seed, scenario) in (0..SEEDS).flat_map(|seed| scenarios.iter().map(move |of| (seed, of))) {
+        let plan = with_levels(scenario, seed, |_| all_off.clone());
         assert_eq!(plan.faults, []);
         assert!(plan.nodes.iter().all(|node| node.clock == crate::plan::ClockPlan::default()));
         let quiet = |link: &crate::plan::LinkPlan| {
@@ -223,7 +375,7 @@ fn what_is_off_is_not_in_the_plan() {
         assert!(plan.links.iter().all(quiet));
         for action in &plan.actions {
             let Act::Send(burst) = &action.act else {
-                assert!(!is_replay(&action.act));
+                assert_eq!(action.act, Act::RotateDelegatee);
                 continue;
             };
             assert_eq!((burst.copies, burst.cancel_reserve_every, burst.cancel_admit_every), (1, 0, 0));

@@ -66,6 +66,8 @@ section! {
         signals = 0, COUNT;
         /// Backups of a sending node's disk that are put back.
         put_backs = 0, COUNT;
+        /// Second runtimes that are started beside a sending node, with a copy of its disk and under its account.
+        second_runtimes = 0, COUNT;
     }
 }
 

@@ -8,6 +8,7 @@ mod application;
 mod drains;
 mod flood;
 mod hand_off;
+mod repair;
 mod ring;
 
 pub use application::{Application, Untaken};

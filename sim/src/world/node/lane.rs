@@ -3,14 +3,12 @@
 //! Promise: a lane's frames reach admission in arrival order; nothing is dispatched before its verdict is released; credit
 //! goes back only when a frame is handled or refused.
 
-use super::connections::Slotted;
-use super::{LifeContext, chunks, namespace};
+use super::{LifeContext, chunks, namespace, settling};
 use crate::ledger::event::{Answer, Event, Passage, Transaction as Named};
 use crate::ledger::link_event::LinkEvent;
 use crate::units::NodeId;
 use crate::world::machine::Wait;
 use crate::world::receiving::Inbound;
-use crate::world::reconnect::ConnectionStep;
 use crate::world::workload::every;
 use bytes::Bytes;
 use futures_util::future::{Either, select};
@@ -212,25 +210,7 @@ fn submit(
 
 /// Whom a frame is charged to, and the connection that it came over if that stands.
 fn introduced(context: &LifeContext, peer: NodeId, inbound: &Inbound) -> (Introducer, Option<Arc<Link>>) {
-    let (node, life) = (context.node, context.life);
-    let changes = context.shared.with(|world| {
-        let changes = world.take_connection_changes(node, life);
-        let did = |peer: NodeId| world.nodes[peer.index()].identity.did();
-        changes.into_iter().map(|change| (change, did(change.peer))).collect::<Vec<_>>()
-    });
-    if !changes.is_empty() {
-        let slotted = context.connections.settle(&context.streams, changes);
-        context.shared.with(|world| {
-            for Slotted { peer, slot, step } in slotted {
-                world.record(&match step {
-                    ConnectionStep::Admitted => Event::ConnectionAdmitted { node, life, peer, slot },
-                    ConnectionStep::Retired { under_way } => {
-                        Event::ConnectionRetired { node, life, peer, slot, under_way }
-                    }
-                });
-            }
-        });
-    }
+    settling::settle(context);
     match inbound.generation() {
         // A handshake comes before its connection is admitted, or over none: what it opens is this node's own.
         None => (Introducer::Own, None),

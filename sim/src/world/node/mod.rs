@@ -10,6 +10,7 @@ mod lane;
 mod mail;
 mod namespace;
 mod sender;
+mod settling;
 
 use connections::Connections;
 pub use identity::{Identity, account};
@@ -160,6 +161,9 @@ pub async fn live(shared: Shared, host: Host, machine: SimMachine, node: NodeId,
         let drains = mail::drain(Arc::clone(&context), mail.drain_every_us);
         context.machine.start(Task::Mail("drain"), Box::pin(drains));
         context.machine.start(Task::Mail("taker"), Box::pin(mail::take(Arc::clone(&context))));
+    }
+    if shared.with(|world| world.plan.ring.is_some()) {
+        context.machine.start(Task::Connections, Box::pin(settling::at_once(Arc::clone(&context))));
     }
     shared.with(|world| world.ready(node, life, Some(context.streams.watch_counters())));
     loop {

@@ -3,11 +3,14 @@
 //! Promise: a member routes by its own view and its own connections alone; nobody knows of a change before a connection
 //! fails, a member says so, or a maintenance pass finds it.
 
+mod adversary;
 mod connections;
 mod hand_off;
 mod maintenance;
 mod membership;
 mod routing;
+
+pub(in crate::world) use adversary::FirstHop;
 
 use super::World;
 use super::mail::Holders;
@@ -89,5 +92,6 @@ impl World {
     /// Whether the node is up whenever nothing is wrong with it.
     pub(super) fn belongs(&self, node: NodeId) -> bool {
         self.ring.as_ref().is_none_or(|ring| ring.of[node.index()].belongs)
+            && self.second_runtimes.may_run(node)
     }
 }

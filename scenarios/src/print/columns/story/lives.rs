@@ -42,6 +42,14 @@ impl Story {
                 self.words(at, node, Mark::Death, words);
                 self.counted(events);
             }
+            Event::SecondRuntime { node, of } => {
+                self.words(
+                    at,
+                    node,
+                    Mark::Boot,
+                    format!("a second runtime of n{}, from a copy of its disk", of.0),
+                );
+            }
             Event::PowerLost { node, kept, lost } => {
                 let place = Place::At(node, Mark::Death);
                 let death = self.drafts.last_mut().filter(|draft| draft.place == place);
