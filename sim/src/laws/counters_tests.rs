@@ -2,6 +2,9 @@ use super::*;
 use crate::laws::fake::{HONEST, Ledger, message, transaction};
 use crate::plan::Death;
 
+/// One of the counters.
+type Counter = fn(&mut Counted) -> &mut u64;
+
 fn ledger() -> Ledger<Counters> {
     Ledger::over(Counters::new(&Ledger::setting()))
 }
@@ -59,7 +62,7 @@ fn every_reason_has_its_own_counter_and_a_quota_one_for_each_lane() {
     let answers = [Some(Answer::Refused("byte-rate-exhausted"))];
     assert_eq!(run(&answers, Counted { quota: of_application, ..Counted::default() }), 0);
     assert_eq!(run(&answers, Counted { quota: of_control, ..Counted::default() }), 1);
-    let cases: [(Answer, fn(&mut Counted) -> &mut u64); 8] = [
+    let cases: [(Answer, Counter); 8] = [
         (Answer::Verdict(VerdictKind::Fork), |counted| &mut counted.fork),
         (Answer::Verdict(VerdictKind::Stale), |counted| &mut counted.stale),
         (Answer::Verdict(VerdictKind::Redelivered), |counted| &mut counted.custody.redelivered),
@@ -79,7 +82,7 @@ fn every_reason_has_its_own_counter_and_a_quota_one_for_each_lane() {
 
 #[test]
 fn reservations_are_counted_where_they_are_refused() {
-    let cases: [(&str, fn(&mut Counted) -> &mut u64); 3] = [
+    let cases: [(&str, Counter); 3] = [
         (EXHAUSTED, |counted| &mut counted.sequence_exhausted),
         (CAPACITY, |counted| &mut counted.stream_capacity_exceeded.sender_table),
         (UNAVAILABLE, |counted| &mut counted.unavailable_stream),
