@@ -2,6 +2,9 @@ use super::*;
 use crate::laws::fake::{HONEST, Ledger, message, transaction};
 use crate::plan::Death;
 
+/// One of the counters.
+type Counter = fn(&mut Counted) -> &mut u64;
+
 fn ledger() -> Ledger<Counters> {
     Ledger::over(Counters::new(&Ledger::setting()))
 }
@@ -17,6 +20,8 @@ fn asked(ledger: &mut Ledger<Counters>, sequence: u8, answer: Option<Answer>) {
 /// Node 3 answered this, and counts so.
 fn run(answers: &[Option<Answer>], counted: Counted) -> usize {
     let mut ledger = ledger();
+    // A life that tells nothing is asked too.
+    ledger.restarted(3);
     (0..).zip(answers).for_each(|(sequence, answer)| asked(&mut ledger, sequence, *answer));
     ledger.view.counters.insert(NodeId(3), counted);
     ledger.finish().len()
@@ -57,7 +62,7 @@ fn every_reason_has_its_own_counter_and_a_quota_one_for_each_lane() {
     let answers = [Some(Answer::Refused("byte-rate-exhausted"))];
     assert_eq!(run(&answers, Counted { quota: of_application, ..Counted::default() }), 0);
     assert_eq!(run(&answers, Counted { quota: of_control, ..Counted::default() }), 1);
-    let cases: [(Answer, fn(&mut Counted) -> &mut u64); 8] = [
+    let cases: [(Answer, Counter); 8] = [
         (Answer::Verdict(VerdictKind::Fork), |counted| &mut counted.fork),
         (Answer::Verdict(VerdictKind::Stale), |counted| &mut counted.stale),
         (Answer::Verdict(VerdictKind::Redelivered), |counted| &mut counted.custody.redelivered),
@@ -77,7 +82,7 @@ fn every_reason_has_its_own_counter_and_a_quota_one_for_each_lane() {
 
 #[test]
 fn reservations_are_counted_where_they_are_refused() {
-    let cases: [(&str, fn(&mut Counted) -> &mut u64); 3] = [
+    let cases: [(&str, Counter); 3] = [
         (EXHAUSTED, |counted| &mut counted.sequence_exhausted),
         (CAPACITY, |counted| &mut counted.stream_capacity_exceeded.sender_table),
         (UNAVAILABLE, |counted| &mut counted.unavailable_stream),
