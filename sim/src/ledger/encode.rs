@@ -64,11 +64,6 @@ pub fn encode(at: SimTime, event: &Event<'_>, into: &mut Vec<u8>) {
         Event::Joined { .. } | Event::Left { .. } | Event::Routed { .. } | Event::HandedOff { .. } => {
             encode_ring(event, &mut out)
         }
-        Event::MailRepaired { from, to, mails } => {
-            out.number(from.0.into());
-            out.number(to.0.into());
-            out.number(mails.into());
-        }
         Event::SecondRuntime { node, of } => {
             out.number(node.0.into());
             out.number(of.0.into());

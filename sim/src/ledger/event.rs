@@ -337,8 +337,6 @@ pub enum Event<'a> {
     /// What a member answers for goes over from one to another, with `mails` of absent members: after a join, or after a
     /// leave that says so.
     HandedOff { from: NodeId, to: NodeId, mails: u32 },
-    /// A member offered mail of an absent one to another that is to hold it by its view, and that took `mails` that it had not.
-    MailRepaired { from: NodeId, to: NodeId, mails: u32 },
     /// A second runtime of the account of `of` is about to boot on `node`, with a copy of its disk.
     SecondRuntime { node: NodeId, of: NodeId },
     /// An engine reports.

@@ -84,7 +84,6 @@ kinds! {
     Left = 55, "leave";
     Routed = 56, "route";
     HandedOff = 57, "hand-off";
-    MailRepaired = 60, "repair";
     SecondRuntime = 61, "second-runtime";
 }
 
@@ -137,7 +136,6 @@ impl EventKind {
             Event::Left { .. } => Self::Left,
             Event::Routed { .. } => Self::Routed,
             Event::HandedOff { .. } => Self::HandedOff,
-            Event::MailRepaired { .. } => Self::MailRepaired,
             Event::SecondRuntime { .. } => Self::SecondRuntime,
             Event::Engine { event, .. } => match event {
                 EngineEvent::Opened { .. } => Self::EngineOpened,

@@ -226,7 +226,6 @@ impl Marks {
             | Event::ConnectionRetired { .. }
             | Event::Routed { .. }
             | Event::HandedOff { .. }
-            | Event::MailRepaired { .. }
             | Event::Relayed { message: None, .. }
             | Event::Arrived { .. }
             | Event::NotSent { .. } => self.on_ring(event),
@@ -256,7 +255,6 @@ impl Marks {
             Event::ConnectionRetired { under_way, .. } => {
                 self.count_if(under_way > 0, Mark::RetiredUnderWay);
             }
-            Event::MailRepaired { .. } => self.count_if(true, Mark::MailRepaired),
             Event::Relayed { message: None, .. } => self.count_if(true, Mark::AdversaryRelayed),
             Event::HandedOff { mails, .. } => self.count_if(mails > 0, Mark::MailHandedOff),
             Event::Routed { hops, stale, .. } => {

@@ -214,8 +214,6 @@ marks! {
         "A signal out of band reached admission, to be charged to the node itself.";
     MailHandedOff = "ring/mail-handed-off", RING, 100,
         "A member took over mail of an absent member, since who answers for it had changed.";
-    MailRepaired = "ring/mail-repaired", RING, 100,
-        "A member that is to hold mail of an absent one, since who holds it had changed, got it from another that had it.";
     AdversaryRelayed = "ring/adversary-relayed", RING, 1_000,
         "A member relayed a frame of an adversary, as it does any other.";
     NoRoute = "ring/no-route", RING, 1_000,

@@ -187,8 +187,6 @@ pub fn distinct() -> Vec<Event<'static>> {
         [(N, L), (N2, L), (N, L2)].map(|(node, life)| Event::Engine { node, life, event })
     }));
     all.extend(ring());
-    let repaired = [(N, N2, 1), (N2, N2, 1), (N, N, 1), (N, N2, 2)];
-    all.extend(repaired.map(|(from, to, mails)| Event::MailRepaired { from, to, mails }));
     all.extend([(N, N2), (N2, N2), (N, N)].map(|(node, of)| Event::SecondRuntime { node, of }));
     all
 }

@@ -158,7 +158,6 @@ impl Timeline {
             Event::Joined { .. } | Event::Left { .. } | Event::Routed { .. } | Event::HandedOff { .. } => {
                 write_ring(out, event)
             }
-            Event::MailRepaired { to, mails, .. } => write!(out, "of n{} with {mails} mails", to.0),
             Event::SecondRuntime { of, .. } => write!(out, "of the account of n{}", of.0),
             Event::ReplayMissed { .. } => {
                 out.write_str("no such frame was recorded, or no connection stands")
@@ -392,7 +391,6 @@ pub const fn place_of(event: &Event<'_>) -> (Option<NodeId>, Option<Life>) {
         | Event::Routed { node, .. }
         | Event::HandedOff { from: node, .. }
         | Event::SecondRuntime { node, .. }
-        | Event::MailRepaired { from: node, .. }
         | Event::FrameDelivered { to: node, .. } => (Some(node), None),
         Event::FaultBegan { .. } | Event::FaultEnded { .. } | Event::Quiesced | Event::FrameLost { .. } => {
             (None, None)

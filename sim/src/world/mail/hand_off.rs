@@ -32,7 +32,7 @@ impl World {
     }
 
     /// Whether `to` took the mail; not where it had it, or has no room for it.
-    pub(super) fn hand_one_over(
+    fn hand_one_over(
         &mut self,
         (from, to): (NodeId, NodeId),
         (of, did): (NodeId, Did),

@@ -8,7 +8,6 @@ mod application;
 mod drains;
 mod flood;
 mod hand_off;
-mod repair;
 mod ring;
 
 pub use application::{Application, Untaken};

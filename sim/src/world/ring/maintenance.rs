@@ -41,7 +41,6 @@ impl World {
         self.schedule_pass(node, life, period_ns);
         if looks {
             self.look_around(node);
-            self.repair_mail(node);
         }
         if self.can_be_reached(node) {
             self.drain_at_maintenance(node);
