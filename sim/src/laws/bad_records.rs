@@ -29,7 +29,7 @@ struct Node {
     touched: BTreeSet<RecordName>,
     /// Records with a sector that will be readable again when every fault has ended.
     will_be_mended: BTreeSet<RecordName>,
-    /// What arrived since the directory was removed from under the node; `None` while it is there.
+    /// What arrived for the store since its directory was removed from under the node; `None` while it is there.
     rootless: Option<FxHashSet<DigestKey>>,
 }
 
@@ -193,8 +193,11 @@ impl Law for BadRecords {
                 }
                 (*node, vec![format!("{node} read its store after the one scan of its open")])
             }
-            Event::Arrived { node, transaction, .. } => {
-                if let Some(since) = &mut self.nodes.at(*node).rootless {
+            Event::Arrived { node, transaction, passage, .. } => {
+                // A connection's window needs no store.
+                if passage.link.is_none()
+                    && let Some(since) = &mut self.nodes.at(*node).rootless
+                {
                     since.insert(DigestKey::of(&transaction.digest));
                 }
                 return;

@@ -1,5 +1,6 @@
 use super::*;
 use crate::laws::fake::{HONEST, Image, Ledger, receiver_record, transaction};
+use crate::ledger::event::Passage;
 use crate::plan::{Death, Fault, FaultKind, RecordOf, When};
 use crate::units::FaultId;
 use groundhog_engine::host::disk::DiskErrorKind;
@@ -93,6 +94,17 @@ fn a_directory_that_is_gone_lets_nothing_in_until_the_next_life() {
         answered(&mut ledger, 2, FIRST);
         ledger.restarted(3);
         answered(&mut ledger, 2, FIRST);
+        assert_eq!(ledger.finish().len(), breaks);
+    }
+}
+
+#[test]
+fn a_connection_s_window_admits_without_a_directory() {
+    for (link, breaks) in [(None, 1), (Some(1), 0)] {
+        let mut ledger = ledger(StoreAct::RemoveStore, 0);
+        ledger.restarted(3);
+        ledger.event(&Event::FaultBegan { fault: ACT });
+        ledger.admitted(3, &transaction(1, 3, 9, 9), Passage { link, ..HONEST }, VerdictKind::First);
         assert_eq!(ledger.finish().len(), breaks);
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! A reference window of each stream reads arrivals (sequence and digest: no timestamp, no relay, no other stream) in the
 //! order of admission, with the outcome that each was answered with. A failed or refused admission never was. After a
-//! restart the reference begins from what the disk showed. An abandoned admission is in the window, unless the disk had
+//! restart the reference begins from what the disk showed, before anybody laid hands on it under the running node. An abandoned admission is in the window, unless the disk had
 //! an error meanwhile: then both may be true, until a verdict tells.
 //!
 //! A stream begins anew with a transaction that arrives when all that it accepted is spent by the clock at that admission.
@@ -12,10 +12,12 @@ use super::lifespan::spent;
 use super::names::{DigestKey, Names};
 use super::per_node::PerNode;
 use super::reading::{RecordNames, RecordReader, RecordValue, ReferenceWindow};
+use super::store_acts::StoreActs;
 use super::{Law, RecordImage, Setting, View};
 use crate::ledger::event::{Answer, Event, Passage, Transaction};
 use crate::outcome::Violation;
-use crate::units::{Life, NodeId, SimTime};
+use crate::units::{FaultId, Life, NodeId, SimTime};
+use groundhog_engine::host::observe::RecordName;
 use groundhog_engine::streams::key::{StreamKey, Table};
 use groundhog_engine::streams::window::VerdictKind;
 use groundhog_engine::units::WallMs;
@@ -261,6 +263,9 @@ pub struct Verdict {
     errors: PerNode<u32>,
     /// The latest reading at an admission, of each node's life.
     latest: PerNode<(Life, WallMs)>,
+    acts: StoreActs,
+    /// What the records of a node's life were before somebody laid hands on them: what its open read.
+    read: PerNode<FxHashMap<RecordName, RecordImage>>,
 }
 
 impl Verdict {
@@ -280,6 +285,16 @@ impl Verdict {
             streams: FxHashMap::default(),
             errors: PerNode::default(),
             latest: PerNode::default(),
+            acts: StoreActs::of(setting),
+            read: PerNode::default(),
+        }
+    }
+
+    fn touched(&mut self, fault: FaultId, view: &dyn View) {
+        let Some(touch) = self.acts.get(fault).filter(|touch| touch.changes_records()) else { return };
+        let read = self.read.at(touch.node);
+        for (name, _) in view.visible_records(touch.node) {
+            read.entry(name).or_insert_with(|| view.visible_image(touch.node, name));
         }
     }
 
@@ -297,8 +312,12 @@ impl Verdict {
         *of = life;
         let latest = *latest;
         let reader = self.reader;
-        let (records, stream) = (&mut self.records, &transaction.stream);
-        let mut begin = || Stream::begin(life, &view.visible_image(node, records.of(stream)), stream, reader);
+        let (records, read, stream) = (&mut self.records, &*self.read.at(node), &transaction.stream);
+        let mut begin = || {
+            let name = records.of(stream);
+            let image = read.get(&name).cloned().unwrap_or_else(|| view.visible_image(node, name));
+            Stream::begin(life, &image, stream, reader)
+        };
         let state = self.streams.entry((node, *stream)).or_insert_with(&mut begin);
         if state.life != life {
             *state = begin();
@@ -342,7 +361,7 @@ impl Verdict {
 }
 
 impl Law for Verdict {
-    law_identity!(Outcome reads Arrived, Answered, AdmissionAbandoned, DiskAnswered);
+    law_identity!(Outcome reads Booted, FaultBegan, Arrived, Answered, AdmissionAbandoned, DiskAnswered);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
         match event {
@@ -363,6 +382,8 @@ impl Law for Verdict {
                 self.ended((at, *node, *life), transaction, None, Ending::Untold, broken);
             }
             Event::DiskAnswered { node, error: Some(_), .. } => *self.errors.at(*node) += 1,
+            Event::FaultBegan { fault } => self.touched(*fault, view),
+            Event::Booted { node, .. } => self.read.at(*node).clear(),
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::laws::fake::{COPY, HONEST, Image, Ledger, brief, receiver_record, record_of, transaction};
-use crate::plan::DiskOperation;
+use crate::plan::{DiskOperation, Fault, FaultKind, StoreAct, When};
 use groundhog_engine::host::disk::DiskErrorKind;
 
 fn ledger() -> Ledger<Verdict> {
@@ -177,4 +177,27 @@ fn a_failed_retirement_never_was() {
     // The clock was set back meanwhile.
     ledger.admitted(3, &next, COPY, VerdictKind::Advance);
     assert_eq!(ledger.finish(), Vec::<String>::new());
+}
+
+#[test]
+fn a_life_goes_on_from_what_its_open_read_whatever_is_done_to_its_store_since() {
+    for (touched, told, breaks) in [
+        (true, VerdictKind::Replay, 0),
+        (true, VerdictKind::First, 1),
+        (false, VerdictKind::First, 0),
+    ] {
+        let mut plan = Ledger::plan();
+        let kind = FaultKind::Store { node: NodeId(3), act: StoreAct::RemoveStore, stopped_us: 0 };
+        plan.faults.push(Fault { id: FaultId(0), at: When::Time { us: 0 }, until_us: None, kind });
+        let mut ledger = Ledger::over(Verdict::new(&Ledger::setting_of(plan)));
+        ledger.view.visible(3, receiver_record(1, 3), Image::Window(1, (1, 3), vec![(5, 6)]), true);
+        ledger.restarted(3);
+        ledger.event(&Event::FaultBegan { fault: FaultId(0) });
+        ledger.view = Default::default();
+        if !touched {
+            ledger.restarted(3);
+        }
+        judged(&mut ledger, 5, told);
+        assert_eq!(ledger.finish().len(), breaks, "{told:?}");
+    }
 }
