@@ -40,7 +40,7 @@ fn a_night_without_time_says_which_flaws_it_did_not_examine() {
     let document: Value = serde_json::from_slice(&output.stdout).expect("JSON");
     assert_eq!(document["first_seed"], 5);
     let said = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(6), "{said}");
-    assert!(said.contains("MISSED   convictions   no time for") && said.contains("partial-undo"), "{said}");
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("CUT      convictions   no time for") && said.contains("partial-undo"), "{said}");
     assert!(said.contains("--for 50ms --from 5"), "{said}");
 }

@@ -8,8 +8,10 @@ mod report;
 mod shrinks;
 
 pub use arguments::Arguments;
+use arguments::SEEDS_A_DAY;
 
 use super::CallError;
+use super::run::enough_seeds;
 use crate::campaign::monitor::{self, Monitor};
 use crate::campaign::tally::Tally;
 use crate::corpus;
@@ -23,10 +25,16 @@ use std::time::Instant;
 /// Runs it.
 pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let began = Instant::now();
+    enough_seeds(arguments.first_seed(), SEEDS_A_DAY)?;
     let flaws = target::flaws(&arguments.flaw)?;
     let targets = target::swarmed(target::find("all", &[])?, true)?;
+    if arguments.corpus != corpus::default_folder() {
+        // What fails tonight is kept there: that it cannot be is better known now than in the morning.
+        groundhog_reports::probe(&arguments.corpus).map_err(CallError::KeptIn)?;
+    }
     let entries = corpus::read(&arguments.corpus)?;
-    groundhog_reports::probe(&arguments.out).map_err(CallError::Out)?;
+    let _claim = groundhog_reports::claim(&arguments.out, groundhog_reports::FILES_OF_A_CAMPAIGN)
+        .map_err(CallError::Out)?;
     let (stop, interrupts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU8::new(0)));
     monitor::count_interrupts(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
     let tally = Mutex::new(Tally::new(targets.iter().map(Target::scenario), false));

@@ -12,6 +12,7 @@ use crate::corpus::{self, Account};
 use crate::exit::Exit;
 use crate::names;
 use crate::print::text;
+use crate::print::unwritten::Unwritten;
 use crate::simulate;
 use crate::target::Target;
 use groundhog_engine::flaws::Flaw;
@@ -75,11 +76,13 @@ impl Report<'_> {
         interrupts: &AtomicU8,
     ) -> Result<Exit, CallError> {
         let facts = self.facts(tally, reason);
+        let mut unwritten = Unwritten::default();
         let (summary, pages) = match &tally.only {
-            Some((plan, outcome)) => self.of_one(tally, plan, outcome)?,
-            None => self.of_many(tally, &facts)?,
+            Some((plan, outcome)) => self.of_one(tally, plan, outcome, &mut unwritten)?,
+            None => self.of_many(tally, &facts, &mut unwritten)?,
         };
         text::out(&summary);
+        unwritten.tell();
         let smaller = if reason.is_none() && !self.arguments.no_shrink && self.arguments.plant.is_none() {
             let give_up = || {
                 let exit = self.failures(tally, reason, &facts, &pages, &Smaller::default());
@@ -89,7 +92,11 @@ impl Report<'_> {
         } else {
             Smaller::default()
         };
-        Ok(self.failures(tally, reason, &facts, &pages, &smaller))
+        let exit = self.failures(tally, reason, &facts, &pages, &smaller);
+        if exit == Exit::Held && !self.arguments.json {
+            text::out(&super::hints::of(self.campaign));
+        }
+        Ok(unwritten.ending(exit))
     }
 
     /// Prints what is known when a run has to be given up.
@@ -129,12 +136,18 @@ impl Report<'_> {
             .collect()
     }
 
-    fn of_one(&self, tally: &Tally, plan: &Plan, outcome: &Outcome) -> Result<(String, Pages), CallError> {
+    fn of_one(
+        &self,
+        tally: &Tally,
+        plan: &Plan,
+        outcome: &Outcome,
+        unwritten: &mut Unwritten,
+    ) -> Result<(String, Pages), CallError> {
         let facts = self.run_facts(tally, 0, plan);
         let mut pages = Pages::new();
         if let Some(folder) = &self.arguments.out {
-            let written = groundhog_reports::write_run(folder, plan, outcome, &facts)?;
-            pages.insert((0, plan.seed), written.page);
+            let written = unwritten.take(groundhog_reports::write_run(folder, plan, outcome, &facts));
+            pages.extend(written.map(|written| ((0, plan.seed), written.page)));
         }
         let summary = if self.arguments.json {
             utf8(groundhog_reports::run_summary(plan, outcome, &facts.totals(plan, outcome), &facts)?)
@@ -144,7 +157,12 @@ impl Report<'_> {
         Ok((summary, pages))
     }
 
-    fn of_many(&self, tally: &Tally, facts: &[ScenarioFacts]) -> Result<(String, Pages), CallError> {
+    fn of_many(
+        &self,
+        tally: &Tally,
+        facts: &[ScenarioFacts],
+        unwritten: &mut Unwritten,
+    ) -> Result<(String, Pages), CallError> {
         let command = self.arguments.whole();
         let targets = &self.campaign.targets;
         let repeat = |scenario: &str, seed| {
@@ -160,8 +178,8 @@ impl Report<'_> {
         };
         let mut pages = Pages::new();
         if let Some(folder) = &self.arguments.out {
-            groundhog_reports::write_campaign(folder, &campaign)?;
-            pages = self.failing_pages(tally, folder)?;
+            unwritten.take(groundhog_reports::write_campaign(folder, &campaign));
+            pages = self.failing_pages(tally, folder, unwritten)?;
         }
         let summary = if self.arguments.json {
             utf8(groundhog_reports::campaign_summary(&campaign)?)
@@ -174,7 +192,12 @@ impl Report<'_> {
     }
 
     /// The reports of the first failing seeds, each in a folder of its own. Their runs are made again: they are the same.
-    fn failing_pages(&self, tally: &Tally, folder: &std::path::Path) -> Result<Pages, CallError> {
+    fn failing_pages(
+        &self,
+        tally: &Tally,
+        folder: &std::path::Path,
+        unwritten: &mut Unwritten,
+    ) -> Result<Pages, CallError> {
         let mut pages = Pages::new();
         for (target, lane) in tally.lanes.iter().enumerate() {
             let seeds: BTreeSet<u64> = lane.totals.broken.values().map(|broken| broken.first_seed).collect();
@@ -190,8 +213,9 @@ impl Report<'_> {
                     &plan,
                     &outcome,
                     &self.run_facts(tally, target, &plan),
-                )?;
-                pages.insert((target, seed), written.page);
+                );
+                let written = unwritten.take(written);
+                pages.extend(written.map(|written| ((target, seed), written.page)));
             }
         }
         Ok(pages)

@@ -13,9 +13,11 @@ pub use arguments::Arguments;
 use super::CallError;
 use crate::campaign::monitor::{self, Bounds, Monitor, Reason};
 use crate::exit::Exit;
+use crate::fitness;
 use crate::target::{self, Source, Target, TargetError};
 use groundhog_sim::explore::sweep::{self, Settings, Stopped, Survey, Tally};
 use groundhog_sim::plan::{Crypto, Plan};
+use groundhog_sim::units::SimTime;
 use indicatif::{ProgressBar, ProgressStyle};
 use journal::{Journal, Part};
 use report::Report;
@@ -66,7 +68,7 @@ impl Progress {
 /// Sweeps.
 pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let swept = swept(arguments)?;
-    groundhog_reports::probe(&swept.folder).map_err(CallError::Out)?;
+    let _claim = groundhog_reports::claim(&swept.folder, &[]).map_err(CallError::Out)?;
     let (stop, interrupts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU8::new(0)));
     monitor::count_interrupts(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
     let monitor = Monitor::new(BOUNDS, Arc::clone(&stop), interrupts);
@@ -93,9 +95,19 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
         done
     });
     bar.finish_and_clear();
-    done?;
+    if let Err(nothing @ CallError::Target(_)) = done {
+        return Err(nothing);
+    }
     let progress = progress.into_inner().expect("nobody panics while holding it");
-    report.finish(&progress, monitor.reason().as_ref())
+    let exit = report.finish(&progress, monitor.reason().as_ref())?;
+    // What was found is told though the journal could not be written.
+    Ok(match done {
+        Ok(()) => exit,
+        Err(error) => {
+            eprintln!("error: {error}");
+            if exit == Exit::Broken { exit } else { Exit::Wrong }
+        }
+    })
 }
 
 fn swept(arguments: &Arguments) -> Result<Swept, CallError> {
@@ -113,6 +125,7 @@ fn swept(arguments: &Arguments) -> Result<Swept, CallError> {
         let path = PathBuf::from(&target.spelled);
         return Err(TargetError::OnlyScenarios { option: "--seed", path }.into());
     }
+    fitness::check(&target, arguments.seed.unwrap_or(0), &flaws, &settings)?;
     let mut plan = target.plan(arguments.seed.unwrap_or(0), &flaws);
     // Replaces what thousands of runs would do again and again, and changes no verdict.
     plan.crypto = Crypto::KeyedHash;
@@ -144,6 +157,9 @@ fn sweep_all(swept: &Swept, threads: &mut Threads<'_>, progress: &Mutex<Progress
     with(&|progress| progress.survey.clone_from(&survey));
     if threads.first && !survey.broken.is_empty() {
         return Ok(());
+    }
+    if survey.points() == 0 {
+        return Err(nothing_to_sweep(swept));
     }
     let Survey { nodes, .. } = &survey;
     let journal = Journal::open(&swept.folder, &journal::key(&swept.plan, &swept.settings, threads.laws));
@@ -182,6 +198,18 @@ fn sweep_all(swept: &Swept, threads: &mut Threads<'_>, progress: &Mutex<Progress
     }
     journal.end();
     Ok(())
+}
+
+/// A sweep of nothing would hold whatever the engine does.
+fn nothing_to_sweep(swept: &Swept) -> CallError {
+    let Range { start, end } = swept.settings.within;
+    let until = if end == SimTime(u64::MAX) { "the end".to_owned() } else { end.to_string() };
+    let what = format!(
+        "{} has no crash point from {start} until {until}: its plan ends at {}; ask for other --from, --until or --node",
+        swept.target.scenario(),
+        SimTime(swept.plan.end_us.saturating_mul(1_000))
+    );
+    TargetError::Call(what).into()
 }
 
 fn with_points(progress: &Mutex<Progress>, look: impl Fn(&Progress) -> u64) -> u64 {

@@ -8,8 +8,9 @@ use crate::command::run::{print_failures, saw};
 use crate::exit::Exit;
 use crate::print::block::{Failure, FailureKind, exit};
 use crate::print::text;
+use crate::print::unwritten::Unwritten;
 use crate::target::Source;
-use groundhog_reports::{count, duration};
+use groundhog_reports::{ReportError, count, duration};
 use groundhog_sim::explore::sweep::{Broken, Stopped, struck};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -29,7 +30,8 @@ pub struct Report<'a> {
 impl Report<'_> {
     /// Writes the failing plans and prints everything.
     pub fn finish(&self, progress: &Progress, reason: Option<&Reason>) -> Result<Exit, CallError> {
-        let failures = self.failures(progress, reason)?;
+        let mut unwritten = Unwritten::default();
+        let failures = self.failures(progress, reason, &mut unwritten);
         let whole = progress.stopped.is_none() && progress.points == progress.of();
         let verdict = match exit(&failures) {
             Exit::Held if whole => "held",
@@ -41,10 +43,16 @@ impl Report<'_> {
         } else {
             text::out(&self.lines(progress, verdict));
         }
-        Ok(print_failures(&failures, self.arguments.json))
+        unwritten.tell();
+        Ok(unwritten.ending(print_failures(&failures, self.arguments.json)))
     }
 
-    fn failures(&self, progress: &Progress, reason: Option<&Reason>) -> Result<Vec<Failure>, CallError> {
+    fn failures(
+        &self,
+        progress: &Progress,
+        reason: Option<&Reason>,
+        unwritten: &mut Unwritten,
+    ) -> Vec<Failure> {
         let mut failures = Vec::new();
         let failure = |kind, what: &str, saw: String, repeat: String| Failure {
             kind,
@@ -60,13 +68,9 @@ impl Report<'_> {
             failures.push(failure(FailureKind::Broken, violation.law, what, run));
         }
         for ((law, broken), number) in progress.tally.broken.iter().zip(1..) {
-            let path = self.write_plan(broken, number)?;
-            failures.push(failure(
-                FailureKind::Broken,
-                law,
-                first_of(broken),
-                self.arguments.run_plan(&path),
-            ));
+            let path = unwritten.take(self.write_plan(broken, number));
+            let repeat = path.map_or_else(|| self.arguments.repeat(), |path| self.arguments.run_plan(&path));
+            failures.push(failure(FailureKind::Broken, law, first_of(broken), repeat));
         }
         if let Some(broken) = &progress.tally.failed {
             failures.push(failure(
@@ -86,7 +90,7 @@ impl Report<'_> {
             failures.push(failure(FailureKind::Cut, "images", what, self.arguments.repeat()));
         }
         failures.extend(self.stopped(progress, reason));
-        Ok(failures)
+        failures
     }
 
     /// Why it did not come to its end.
@@ -120,16 +124,11 @@ impl Report<'_> {
     }
 
     /// The first failing point of a law, as a plan of its own.
-    fn write_plan(&self, broken: &Broken, number: usize) -> Result<String, CallError> {
+    fn write_plan(&self, broken: &Broken, number: usize) -> Result<String, ReportError> {
         let plan = struck(&self.swept.plan, &broken.first.deaths, self.swept.settings.down_us);
-        let path = self.swept.folder.join(format!("sweep-{number}.json"));
-        let written = std::fs::create_dir_all(&self.swept.folder).and_then(|()| {
-            let mut file = tempfile::NamedTempFile::new_in(&self.swept.folder)?;
-            std::io::Write::write_all(&mut file, plan.to_json().as_bytes())?;
-            file.persist(&path).map_err(|error| error.error)
-        });
-        written.map_err(|source| CallError::Journal { folder: self.swept.folder.clone(), source })?;
-        Ok(path.display().to_string())
+        let name = format!("sweep-{number}.json");
+        groundhog_reports::write_files(&self.swept.folder, vec![(name.clone(), plan.to_json())])?;
+        Ok(self.swept.folder.join(name).display().to_string())
     }
 
     fn lines(&self, progress: &Progress, verdict: &str) -> String {
