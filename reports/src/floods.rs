@@ -76,6 +76,11 @@ impl FloodTotal {
     }
 }
 
+/// What the columns of [`lines`] mean.
+pub(crate) const NOTE: &str = "refused: to the flood, and to honest origins below and above the floor of their edge; an \
+                               edge that refused is free again after so long at most (-: none was), and so many still \
+                               refuse";
+
 /// Rows of a table for a terminal of 80 columns, the head first; none where nothing was flooded.
 pub(crate) fn lines(floods: &BTreeMap<u64, FloodTotal>) -> Vec<String> {
     if floods.is_empty() {
@@ -102,9 +107,6 @@ pub(crate) fn lines(floods: &BTreeMap<u64, FloodTotal>) -> Vec<String> {
             &count(total.edges_still_refused),
         ])
     }));
-    rows.push("  refused: to the flood, and to honest origins below and above their edge's floor;".to_owned());
-    rows.push("  an edge that refused admits again after so long (-: none did), and so many still".to_owned());
-    rows.push("  refuse".to_owned());
     rows
 }
 

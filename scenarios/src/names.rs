@@ -106,8 +106,8 @@ pub fn all(kind: Kind) -> Vec<Named> {
             .map(|law| Named {
                 kind,
                 name: law.id,
-                about: law.states.replace(" (design section 5)", ""),
-                more: law_more(law.id, law.kind),
+                about: stated(law.states).0.to_owned(),
+                more: law_more(law.id, law.kind, law.states),
             })
             .collect(),
         Kind::Flaws => Flaw::ALL
@@ -207,9 +207,18 @@ fn behaviour(recorded: &Recorded) -> Named {
     Named { kind: Kind::Behaviours, name: recorded.entry, about: recorded.about.to_owned(), more }
 }
 
+/// What a law states, and the places that it follows from, which stand in brackets at its end.
+fn stated(states: &str) -> (&str, Option<&str>) {
+    let bracket = states.trim_end_matches('.').strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
+    let refers = |places: &str| ["000", "design section", "decision"].iter().any(|word| places.contains(word));
+    bracket.filter(|(_, places)| refers(places)).map_or((states, None), |(text, places)| (text, Some(places)))
+}
+
 /// What a law reads, and the flaws that it is named for.
-fn law_more(id: &str, kind: LawKind) -> Vec<(&'static str, String)> {
+fn law_more(id: &str, kind: LawKind, states: &str) -> Vec<(&'static str, String)> {
     let mut more = vec![("reads", reads(kind))];
+    let places = stated(states).1.map(|places| format!("{places} (000: the specification of streams)"));
+    more.extend(places.map(|places| ("follows from", places)));
     let is_named = |flaw: &&Flaw| {
         let (outcome, mechanism) = convicted_by(**flaw);
         outcome == id || mechanism == Some(id)

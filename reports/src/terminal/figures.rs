@@ -72,6 +72,7 @@ pub(super) fn figures(lines: &mut Lines, totals: &Totals) {
     if !floods.is_empty() {
         lines.blank();
         floods.iter().for_each(|line| lines.line(line));
+        lines.paragraph(crate::floods::NOTE);
         lines.blank();
     }
     let batches: u64 = totals.batch_sizes.values().sum();
@@ -157,8 +158,8 @@ fn mark_table(lines: &mut Lines, rates: &[MarkRate<'_>]) {
     if rates.is_empty() {
         return;
     }
+    lines.paragraph("times in all, and times a 1,000 seeds (one seed may reach a mark often)");
     lines.line(&format!("  {:<name$}{:>TIMES$}{:>RATE$}{:>DUE$}", "mark", "times", "a 1,000", "due"));
-    lines.paragraph("times in all (a seed may reach a mark often), and a 1,000 seeds, as due");
     for mark in rates {
         let (times, rate, due) = (count(mark.reached), mark.rate(), due(mark));
         lines.line(&format!("  {:<name$}{times:>TIMES$}{rate:>RATE$}{due:>DUE$}", mark.id));

@@ -75,7 +75,8 @@ fn say_shares(arguments: &Arguments, campaign: &Campaign) {
     for target in campaign.targets.iter().filter(|target| target.seeds_per_thousand() < 1_000) {
         let (share, name) = (target.seeds_per_thousand(), target.scenario());
         let least = if campaign.seeds.count().is_some() { ", and at least one" } else { "" };
-        text::out(&format!("share        {name} takes {share} of 1,000 seeds{least}, as its file says\n"));
+        let words = format!("{name} takes {share} of 1,000 seeds{least}, as its file says");
+        text::out(&format!("share        {}\n", text::wrapped(&words, usize::from(text::width()), 13)));
     }
 }
 
