@@ -91,8 +91,8 @@ pub(crate) fn lines(floods: &BTreeMap<u64, FloodTotal>) -> Vec<String> {
         format!("  {slots:>5}{taken:>11}{refused:>11}{below:>8}{above:>8}{table:>17}{again:>10}{still:>7}")
     };
     let mut rows = vec![
-        head(["flood", "streams", "streams", "honest", "refused", "most of table", "edge free", "edges"]),
-        head(["slots", "taken", "refused", "below", "above", "and its bound", "after", "still"]),
+        head(["flood", "streams", "streams", "honest", "refused", "most of table", "edge", "edges"]),
+        head(["slots", "taken", "refused", "below", "above", "and its bound", "free in", "still"]),
     ];
     rows.extend(floods.iter().map(|(slots, total)| {
         let table = format!("{} of {}", count(total.most_streams), count(total.bound));

@@ -215,8 +215,20 @@ impl Night<'_> {
             convict::repeat_quick(case.flaw, self.first_seed)
         }));
         failures.extend(self.not_examined(&done.cases));
+        failures.extend(tally.lanes.iter().all(|lane| lane.totals.seeds == 0).then(|| self.no_fresh_seed()));
         failures.extend(report::of_seeds(self, &tally, &done.shrinks, reason));
         failures
+    }
+
+    fn no_fresh_seed(&self) -> Failure {
+        Failure {
+            kind: FailureKind::Cut,
+            what: "fresh seeds".to_owned(),
+            saw: format!("{} any", self.why_not()),
+            shrunk: None,
+            see: None,
+            repeat: Some(self.arguments.repeat(self.first_seed)),
+        }
     }
 
     /// Why something was not examined.

@@ -11,6 +11,7 @@ use crate::command::CallError;
 use crate::corpus::{self, Account};
 use crate::exit::Exit;
 use crate::names;
+use crate::print::block::{Failure, FailureKind};
 use crate::print::text;
 use crate::print::unwritten::Unwritten;
 use crate::simulate;
@@ -120,9 +121,22 @@ impl Report<'_> {
         };
         let mut failures = failures::of(tally, reason, facts, &pointers);
         failures.extend(smaller.differing(&pointers));
+        failures.extend((failures.is_empty() && reason.is_none()).then(|| self.nothing_ran(tally)).flatten());
         let folder = corpus::default_folder();
         failures.extend(self.kept.failures(&|entry| crate::command::corpus::repeat(&folder, &entry.name)));
         print_failures(&failures, self.arguments.json)
+    }
+
+    /// A series of no seed holds nothing.
+    fn nothing_ran(&self, tally: &Tally) -> Option<Failure> {
+        tally.lanes.iter().all(|lane| lane.totals.seeds == 0).then(|| Failure {
+            kind: FailureKind::Cut,
+            what: "real time".to_owned(),
+            saw: "no seed was run in the time that --for gave".to_owned(),
+            shrunk: None,
+            see: None,
+            repeat: Some(self.arguments.whole()),
+        })
     }
 
     /// The totals of each scenario, and the marks that its seeds owe.
