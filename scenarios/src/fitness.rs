@@ -59,7 +59,8 @@ mod tests {
             ("ring-churn", &["scenes.floods=1"], "scenes.floods"),
             ("retirement", &["peers.long_bursts=1"], "peers.long_bursts"),
         ] {
-            let error = refused(scenario, settings).unwrap_or_else(|| panic!("{scenario} {settings:?} can be run"));
+            let error =
+                refused(scenario, settings).unwrap_or_else(|| panic!("{scenario} {settings:?} can be run"));
             assert!(error.starts_with(&format!("--set {culprit}=")), "{error}");
         }
         assert_eq!(refused("crash-mid-batch", &["nodes=8"]), None);

@@ -1,9 +1,9 @@
 //! Everything that has a name: scenarios, laws, flaws, marks, known limits.
 
 use crate::catalogue::{CATALOGUE, PLANS};
-use crate::recorded::{Answer, RECORDED, Recorded};
 use crate::command::convict::SEEDS;
 use crate::conviction::scenario_of;
+use crate::recorded::{Answer, RECORDED, Recorded};
 use groundhog_engine::flaws::Flaw;
 use groundhog_sim::laws::LawKind;
 use groundhog_sim::laws::catalogue::{LAWS, convicted_by};
@@ -128,7 +128,11 @@ pub fn all(kind: Kind) -> Vec<Named> {
                 about: mark.says.to_owned(),
                 more: vec![(
                     DUE,
-                    format!("{} times in 1,000 seeds of {}", mark.per_thousand_seeds, mark.scenarios.join(", ")),
+                    format!(
+                        "{} times in 1,000 seeds of {}",
+                        mark.per_thousand_seeds,
+                        mark.scenarios.join(", ")
+                    ),
                 )],
             })
             .collect(),
@@ -210,7 +214,8 @@ fn behaviour(recorded: &Recorded) -> Named {
 /// What a law states, and the places that it follows from, which stand in brackets at its end.
 fn stated(states: &str) -> (&str, Option<&str>) {
     let bracket = states.trim_end_matches('.').strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
-    let refers = |places: &str| ["000", "design section", "decision"].iter().any(|word| places.contains(word));
+    let refers =
+        |places: &str| ["000", "design section", "decision"].iter().any(|word| places.contains(word));
     bracket.filter(|(_, places)| refers(places)).map_or((states, None), |(text, places)| (text, Some(places)))
 }
 

@@ -230,7 +230,9 @@ const MOST_BYTES: u64 = 256 << 20;
 pub fn read_text(path: &Path) -> std::io::Result<String> {
     let metadata = std::fs::metadata(path)?;
     if !metadata.is_file() && !metadata.is_dir() {
-        return Err(std::io::Error::other("it is no regular file; write what it says into one, and name that"));
+        return Err(std::io::Error::other(
+            "it is no regular file; write what it says into one, and name that",
+        ));
     }
     if metadata.len() > MOST_BYTES {
         let what = format!("it has {} bytes, and a plan or scenario at most {MOST_BYTES}", metadata.len());

@@ -29,9 +29,17 @@ fn a_setting_that_makes_a_plan_impossible_is_named_by_every_command() {
     let folder = tempfile::tempdir().expect("a folder");
     let latency = ["chunked-transfers", "--set", "links.latency_us=1000000000"];
     for command in ["run", "plan", "sweep"] {
-        refused(folder.path(), &[&[command], &latency[..]].concat(), "--set links.latency_us=1000000000 gives");
+        refused(
+            folder.path(),
+            &[&[command], &latency[..]].concat(),
+            "--set links.latency_us=1000000000 gives",
+        );
     }
-    refused(folder.path(), &[&["run"], &latency[..], &["--seeds", "4", "--json"]].concat(), "gives a plan that");
+    refused(
+        folder.path(),
+        &[&["run"], &latency[..], &["--seeds", "4", "--json"]].concat(),
+        "gives a plan that",
+    );
 }
 
 #[test]

@@ -44,7 +44,10 @@ fn a_ramp_and_a_bench_that_are_interrupted_end_with_3_and_the_block() {
         let out = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(3), "{arguments:?}: {out}");
         assert!(out.contains("CUT      interrupted   "), "{arguments:?}: {out}");
-        assert!(out.contains(&format!("groundhog {} {}", arguments[0], arguments[1])), "{arguments:?}: {out}");
+        assert!(
+            out.contains(&format!("groundhog {} {}", arguments[0], arguments[1])),
+            "{arguments:?}: {out}"
+        );
     }
 }
 
@@ -57,6 +60,9 @@ fn interrupted_examinations_are_neither_held_nor_failed() {
         let Some(output) = interrupted(arguments) else { return };
         let out = String::from_utf8_lossy(&output.stdout);
         assert_eq!(output.status.code(), Some(3), "{arguments:?}: {out}");
-        assert!(out.contains(word) && !out.contains("FAILED") && !out.contains("HELD"), "{arguments:?}: {out}");
+        assert!(
+            out.contains(word) && !out.contains("FAILED") && !out.contains("HELD"),
+            "{arguments:?}: {out}"
+        );
     }
 }

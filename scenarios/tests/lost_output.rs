@@ -33,7 +33,9 @@ const BROKEN: &[&str] = &["--seed", "0", "--flaw", "early-release"];
 
 #[test]
 fn files_that_cannot_be_written_take_no_verdict_away() {
-    for (series, code) in [(BROKEN, 1), (&["--seeds", "3", "--flaw", "early-release"], 1), (&["--seed", "0"], 2)] {
+    for (series, code) in
+        [(BROKEN, 1), (&["--seeds", "3", "--flaw", "early-release"], 1), (&["--seed", "0"], 2)]
+    {
         let folder = tempfile::tempdir().expect("a folder");
         // Found only when the report is written: which latencies there are is not known before.
         for name in ["latency-control.hgrm", "crash-mid-batch-latency-control.hgrm"] {
@@ -61,7 +63,12 @@ fn an_output_that_is_full_hides_no_broken_law_and_is_no_success() {
         let output = command.stdout(Stdio::from(full)).output().expect("the command runs");
         assert_eq!(output.status.code(), Some(code), "{}", err(&output));
         assert!(err(&output).starts_with("error: the output cannot be written"), "{}", err(&output));
-        assert_eq!(err(&output).contains("FAILED   "), code == 1, "the block is told all the same: {}", err(&output));
+        assert_eq!(
+            err(&output).contains("FAILED   "),
+            code == 1,
+            "the block is told all the same: {}",
+            err(&output)
+        );
     }
 }
 
@@ -78,7 +85,11 @@ fn files_of_somebody_else_are_neither_replaced_nor_removed() {
     assert_eq!(out(&one), "", "it is found before the run");
     std::fs::remove_file(&plan).expect("it was there");
     assert_eq!(run(folder.path(), &["--seed", "0", "--out", "."]).status.code(), Some(0));
-    assert_eq!(run(folder.path(), &["--seed", "1", "--out", "."]).status.code(), Some(0), "its own it replaces");
+    assert_eq!(
+        run(folder.path(), &["--seed", "1", "--out", "."]).status.code(),
+        Some(0),
+        "its own it replaces"
+    );
 }
 
 #[test]

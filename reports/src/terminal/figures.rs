@@ -150,7 +150,13 @@ fn mark_table(lines: &mut Lines, rates: &[MarkRate<'_>]) {
     let due = |mark: &MarkRate<'_>| mark.due_per_thousand.map_or_else(|| "-".to_owned(), count);
     if !fits {
         let one = |mark: &MarkRate<'_>| {
-            format!("{} {} ({} times a 1,000 seeds, due {})", mark.id, count(mark.reached), mark.rate(), due(mark))
+            format!(
+                "{} {} ({} times a 1,000 seeds, due {})",
+                mark.id,
+                count(mark.reached),
+                mark.rate(),
+                due(mark)
+            )
         };
         lines.item("", &rates.iter().map(one).collect::<Vec<_>>().join(", "));
         return;

@@ -251,7 +251,15 @@ mod tests {
         let manner = Manner::plain(Arc::clone(&stop));
         let targets = target::find("lane-interleaving", &settings).expect("it is in the catalogue");
         let seeds = Seeds::Many { from: 0, count: 2 };
-        let campaign = Campaign { targets, seeds, flaws: Vec::new(), jobs: 1, manner, check: Checked::Never, hard_end: None };
+        let campaign = Campaign {
+            targets,
+            seeds,
+            flaws: Vec::new(),
+            jobs: 1,
+            manner,
+            check: Checked::Never,
+            hard_end: None,
+        };
         let tally = Mutex::new(Tally::new(std::iter::once("lane-interleaving"), false));
         let bounds = Bounds { run_time: Duration::MAX, memory_bytes: u64::MAX };
         let monitor = Monitor::new(bounds, stop, Arc::default());

@@ -113,7 +113,10 @@ mod tests {
     fn a_short_series_leaves_no_target_out() {
         let series = |from, count| {
             let shares = Shares::new([1_000, 100].into_iter(), from).with_each(from, count);
-            (0..).map_while(|number| shares.run(number)).take(shares.runs_of(from, count) as usize).collect::<Vec<_>>()
+            (0..)
+                .map_while(|number| shares.run(number))
+                .take(shares.runs_of(from, count) as usize)
+                .collect::<Vec<_>>()
         };
         assert_eq!(series(0, 1), [(0, 0), (0, 1)]);
         assert_eq!(series(3, 2), [(3, 0), (4, 0), (3, 1)]);

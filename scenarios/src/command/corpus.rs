@@ -47,7 +47,9 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     });
     text::out(&account.line(&arguments.corpus));
     let mut failures = account.failures(&|entry| repeat(&arguments.corpus, &entry.name));
-    failures.extend((account.left > 0).then(|| corpus::left(account.left, &arguments.corpus, "interrupted before")));
+    failures.extend(
+        (account.left > 0).then(|| corpus::left(account.left, &arguments.corpus, "interrupted before")),
+    );
     Ok(print_failures(&failures, false))
 }
 

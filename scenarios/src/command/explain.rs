@@ -36,7 +36,11 @@ fn unknown(name: &str, named: &[Named]) -> TargetError {
     let names = || named.iter().map(|named| named.name).chain(glossary::WORDS.iter().map(|word| word.word));
     let typed = name.to_lowercase();
     let holds = names().find(|known| typed.len() > 2 && known.split(['/', '-']).any(|part| part == typed));
-    let begins = || names().find(|known| typed.len() > 3 && known.rsplit('/').next().is_some_and(|last| last.starts_with(&typed)));
+    let begins = || {
+        names().find(|known| {
+            typed.len() > 3 && known.rsplit('/').next().is_some_and(|last| last.starts_with(&typed))
+        })
+    };
     TargetError::Name {
         kind: "scenario, law, flaw, behaviour, mark, limit, fault or word of a summary",
         name: name.to_owned(),

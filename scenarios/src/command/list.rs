@@ -52,9 +52,15 @@ fn lines(kinds: &[Kind], width: usize) -> String {
 /// What a reader of a whole list is told once.
 const fn note(kind: Kind) -> Option<&'static str> {
     match kind {
-        Kind::Flaws => Some("(groundhog explain FLAW: the law that convicts it, where, and the command that shows it)"),
-        Kind::Behaviours => Some("(B-R and a number: an entry of the record of behaviours that were found in the field)"),
-        Kind::Marks => Some("(states that many seeds must reach; due: how many times in 1,000 seeds, of which one may count several)"),
+        Kind::Flaws => {
+            Some("(groundhog explain FLAW: the law that convicts it, where, and the command that shows it)")
+        }
+        Kind::Behaviours => {
+            Some("(B-R and a number: an entry of the record of behaviours that were found in the field)")
+        }
+        Kind::Marks => Some(
+            "(states that many seeds must reach; due: how many times in 1,000 seeds, of which one may count several)",
+        ),
         _ => None,
     }
 }

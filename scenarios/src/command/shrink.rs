@@ -128,7 +128,8 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
             let mut unwritten = Unwritten::default();
             let written = unwritten.take(small.write(&folder, &stem, Vec::new())).is_some();
             let interrupted = interrupts.load(Ordering::Relaxed) > 0;
-            let exit = tell(&Story { arguments, plan: &plan, small: &small, path: &file, written, interrupted })?;
+            let exit =
+                tell(&Story { arguments, plan: &plan, small: &small, path: &file, written, interrupted })?;
             unwritten.tell();
             Ok(unwritten.ending(exit))
         }
@@ -302,7 +303,10 @@ fn few_words(small: &Small, width: usize) -> String {
         seen <= MOST_SENTENCES
     });
     let shown: String = shown.map(|line| format!("{line}\n")).collect();
-    format!("{shown}  and {} sentences more, which the text beside the plan has\n", sentences - MOST_SENTENCES)
+    format!(
+        "{shown}  and {} sentences more, which the text beside the plan has\n",
+        sentences - MOST_SENTENCES
+    )
 }
 
 fn told<'a>(small: &'a Small, path: &Path, story: &Story<'_>) -> Told<'a> {

@@ -205,7 +205,10 @@ pub fn enough_seeds(from: u64, count: u64) -> Result<(), TargetError> {
         return Ok(());
     }
     let left = u64::MAX - from + 1;
-    let what = format!("--from {from}: {count} seeds are asked for, and from there on there are {left}, to {}", u64::MAX);
+    let what = format!(
+        "--from {from}: {count} seeds are asked for, and from there on there are {left}, to {}",
+        u64::MAX
+    );
     Err(TargetError::Call(what))
 }
 

@@ -19,8 +19,7 @@ pub fn of(campaign: &Campaign) -> String {
             format!("{} breaks {law} in {scenario}, which was not run", flaw.id())
         };
         let words = ["run", scenario, "--flaw", flaw.id(), "--seeds"].map(str::to_owned);
-        let words: Vec<String> =
-            std::iter::once(program()).chain(words).chain([SEEDS.to_string()]).collect();
+        let words: Vec<String> = std::iter::once(program()).chain(words).chain([SEEDS.to_string()]).collect();
         hints.push_str(&format!(
             "  hint       {}\n             {}\n",
             text::wrapped(&why, usize::from(text::width()), 13),

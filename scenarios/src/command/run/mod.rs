@@ -50,7 +50,8 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let manner = Manner { laws, max_polls, stop, plant };
     let check = if arguments.check { Checked::Always } else { Checked::Never };
     let tally = Mutex::new(Tally::new(targets.iter().map(target::Target::scenario), only));
-    let campaign = Campaign { targets, seeds, flaws, jobs: arguments.threads(), manner, check, hard_end: None };
+    let campaign =
+        Campaign { targets, seeds, flaws, jobs: arguments.threads(), manner, check, hard_end: None };
     let began = Instant::now();
     let kept = kept_plans(arguments, &campaign)?;
     say_shares(arguments, &campaign);

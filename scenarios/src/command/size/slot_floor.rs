@@ -88,7 +88,8 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let manner = Manner::plain(interrupt.stop());
     let give_up = || print_failures(&[interrupted("slot-floor", 0, of, &repeat)], arguments.output.json);
     interrupt.during(give_up, || -> Result<(), CallError> {
-        for (rotations, slots) in rotated.iter().flat_map(|one| ramped.iter().map(move |other| (one, other))) {
+        for (rotations, slots) in rotated.iter().flat_map(|one| ramped.iter().map(move |other| (one, other)))
+        {
             let point = point(arguments.seed, &bounds, *slots, *rotations, &manner)?;
             if manner.stop.load(Ordering::Relaxed) {
                 break;

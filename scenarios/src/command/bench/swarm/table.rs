@@ -88,8 +88,14 @@ struct JsonRow<'a> {
 impl Table {
     /// Over all flaws.
     fn all(&self) -> Row {
-        let mut all =
-            Row { flaw: "all", scenario: "", law: "", seeds: 0, plain: Side::default(), swarm: Side::default() };
+        let mut all = Row {
+            flaw: "all",
+            scenario: "",
+            law: "",
+            seeds: 0,
+            plain: Side::default(),
+            swarm: Side::default(),
+        };
         for row in &self.rows {
             all.plain.add(row.plain);
             all.swarm.add(row.swarm);
