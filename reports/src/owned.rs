@@ -13,7 +13,7 @@ use std::path::Path;
 
 /// Lists what was written, a line a file, as `sha256sum` does. It is only ever added to, so that two commands that write
 /// different files at one time lose no line.
-pub(crate) const NOTE: &str = ".groundhog-written";
+pub(crate) const NOTE: &str = ".groundhog.sha256";
 
 /// What was written into a folder, by name and hash.
 #[derive(Default)]

@@ -27,7 +27,7 @@ fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     // The note of what was written is no part of a report.
-    names.retain(|name| name != ".groundhog-written");
+    names.retain(|name| name != ".groundhog.sha256");
     names.sort();
     names
 }

@@ -318,6 +318,27 @@ pub const WORDS: &[Word] = &[
     Word { sense: "class", word: "storage", means: "Traffic of stored records." },
     Word { sense: "class", word: "e2e", means: "Traffic from end to end, which relays pass on." },
     Word { sense: "class", word: "application", means: "Traffic of applications, and mail." },
+    Word {
+        sense: "cause of loss",
+        word: "still-held",
+        means: "Carriers hold it at the end of the run: it is neither dispatched nor lost.",
+    },
+    Word {
+        sense: "refusal",
+        word: "byte-rate-exhausted",
+        means: "The origin sends more bytes in a time than its quota allows; a later transaction may pass.",
+    },
+    Word {
+        sense: "refusal",
+        word: "message-rate-exhausted",
+        means: "The origin sends more messages in a time than its quota allows; a later transaction may pass.",
+    },
+    Word {
+        sense: "verdict",
+        word: "refused",
+        means: "Neither dispatched nor judged by the window: refused with a reason, which refusals count by name.",
+    },
+    Word { sense: "mail", word: "undelivered at the end", means: "Carriers hold it at the end of the run." },
 ];
 
 /// Every sense of one word.

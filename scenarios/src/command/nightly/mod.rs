@@ -18,6 +18,7 @@ use crate::corpus;
 use crate::exit::Exit;
 use crate::target::{self, Target};
 use night::Night;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU8};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -28,9 +29,8 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     enough_seeds(arguments.first_seed(), SEEDS_A_DAY)?;
     let flaws = target::flaws(&arguments.flaw)?;
     let targets = target::swarmed(target::find("all", &[])?, true)?;
-    if arguments.corpus != corpus::default_folder() {
-        // What fails tonight is kept there: that it cannot be is better known now than in the morning.
-        groundhog_reports::probe(&arguments.corpus).map_err(CallError::KeptIn)?;
+    if flaws.is_empty() && arguments.corpus != corpus::default_folder() {
+        can_keep(&arguments.corpus)?;
     }
     let entries = corpus::read(&arguments.corpus)?;
     let _claim = groundhog_reports::claim(&arguments.out, groundhog_reports::FILES_OF_A_CAMPAIGN)
@@ -51,4 +51,15 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
         done: Mutex::default(),
     };
     night.run(&entries)
+}
+
+/// What fails tonight is kept there: that it cannot be is better known now than in the morning.
+fn can_keep(folder: &Path) -> Result<(), CallError> {
+    let is_new = !folder.exists();
+    groundhog_reports::probe(folder).map_err(CallError::KeptIn)?;
+    if is_new {
+        // It is made anew where something is to be kept.
+        let _ = std::fs::remove_dir(folder);
+    }
+    Ok(())
 }

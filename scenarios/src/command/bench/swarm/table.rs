@@ -189,6 +189,7 @@ mod tests {
     fn table() -> Table {
         let side = |convicted, ms| Side { convicted, real: Duration::from_millis(ms) };
         let row = |flaw, plain, swarm| Row {
+            seeds: 300,
             plain: side(plain, 1_500),
             swarm: side(swarm, 4_000),
             ..Row::new(flaw, "crash-mid-batch")
