@@ -45,7 +45,7 @@ fn a_directory_that_may_not_be_read_is_not_said_to_hold_no_store() {
     let directory = tempfile::tempdir().expect("a directory");
     let closed = directory.path().join("closed");
     std::fs::create_dir(&closed).expect("a directory");
-    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0)).expect("it is ours");
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o000)).expect("it is ours");
     // Whoever may read everything has nothing to be told.
     if std::fs::read_dir(&closed).is_ok() {
         return;
