@@ -2,7 +2,7 @@
 //!
 //! Promise: one row a size of attacker, in words that fit 80 columns; nothing where nothing was flooded.
 
-use crate::format::{count, duration, share};
+use crate::format::{count, duration};
 use groundhog_sim::outcome::FloodFigures;
 use maud::{Markup, html};
 use serde::Serialize;
@@ -72,41 +72,40 @@ impl FloodTotal {
     }
 
     fn again(&self) -> String {
-        match (self.edges_admitted_again, self.edges_still_refused) {
-            (0, 0) => "-".to_owned(),
-            (0, _) => "never yet".to_owned(),
-            _ => duration(self.longest_refusal_ns),
-        }
+        if self.edges_admitted_again == 0 { "-".to_owned() } else { duration(self.longest_refusal_ns) }
     }
 }
+
+/// What the columns of [`lines`] mean.
+pub(crate) const NOTE: &str = "refused: to the flood, and to honest origins below and above the floor of their edge; an \
+                               edge that refused is free again after so long at most (-: none was), and so many still \
+                               refuse";
 
 /// Rows of a table for a terminal of 80 columns, the head first; none where nothing was flooded.
 pub(crate) fn lines(floods: &BTreeMap<u64, FloodTotal>) -> Vec<String> {
     if floods.is_empty() {
         return Vec::new();
     }
-    let head = |a: &str, b: &str, c: &str, d: &str, e: &str, f: &str| {
-        format!("  {a:>6}{b:>10}{c:>8}{d:>8}{e:>26}{f:>18}")
+    let head = |cells: [&str; 8]| {
+        let [slots, taken, refused, below, above, table, again, still] = cells;
+        format!("  {slots:>5}{taken:>11}{refused:>11}{below:>8}{above:>8}{table:>17}{again:>10}{still:>7}")
     };
     let mut rows = vec![
-        head("flood", "streams", "honest", "refused", "most streams in", "refused edge"),
-        head("slots", "taken", "below", "above", "the table, of its bound", "admits after"),
+        head(["flood", "streams", "streams", "honest", "refused", "most of table", "edge", "edges"]),
+        head(["slots", "taken", "refused", "below", "above", "and its bound", "free in", "still"]),
     ];
     rows.extend(floods.iter().map(|(slots, total)| {
-        let table = format!(
-            "{} of {} ({})",
-            count(total.most_streams),
-            count(total.bound),
-            share(total.most_streams, total.bound)
-        );
-        head(
+        let table = format!("{} of {}", count(total.most_streams), count(total.bound));
+        head([
             &count(*slots),
             &count(total.streams_taken),
+            &count(total.streams_refused),
             &count(total.honest_refused_below_floor),
             &count(total.honest_refused_above_floor),
             &table,
             &total.again(),
-        )
+            &count(total.edges_still_refused),
+        ])
     }));
     rows
 }
@@ -178,6 +177,7 @@ mod tests {
         total.absorb(&figures(16_384_000, 15_616, 15_616));
         total.longest_refusal_ns = 603_123_000_000;
         total.edges_admitted_again = 1;
+        (total.streams_refused, total.edges_still_refused) = (99_999_999, 99_999);
         let lines = lines(&BTreeMap::from([(64, total)]));
         assert!(lines.iter().all(|line| line.chars().count() <= 80), "{lines:#?}");
         assert!(super::lines(&BTreeMap::new()).is_empty());

@@ -1,8 +1,10 @@
 //! Files of a report onto the disk.
 //!
 //! Promise: a file is whole or absent. Everything is written under temporary names first, and only then renamed; a
-//! folder that cannot be written to is found before anything is.
+//! folder that cannot be written to is found before anything is; what Groundhog did not write is neither replaced nor
+//! removed.
 
+use crate::owned::Owned;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -22,6 +24,21 @@ pub enum ReportError {
     #[error("{} is in the way: it is not a file", path.display())]
     InTheWay {
         /// What stands there.
+        path: PathBuf,
+    },
+    /// Something that Groundhog did not write stands where a file of the report belongs. Nothing was written.
+    #[error(
+        "{} was not written by groundhog, or was changed since: it is left as it is; name another folder, or move it away",
+        path.display()
+    )]
+    Foreign {
+        /// What stands there.
+        path: PathBuf,
+    },
+    /// Another command writes into the folder. Nothing was written.
+    #[error("another groundhog is writing into {}; wait for it, or name another folder", path.display())]
+    Busy {
+        /// The folder.
         path: PathBuf,
     },
     /// A file could not be written; those that stood before it still stand.
@@ -80,11 +97,9 @@ pub(crate) fn write_all(
     stale: &[String],
 ) -> Result<Vec<PathBuf>, ReportError> {
     probe(folder)?;
+    let owned = Owned::read(folder);
     for file in files {
-        let path = folder.join(&file.name);
-        if path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
-            return Err(ReportError::InTheWay { path });
-        }
+        owned.check(folder, &file.name, Some(&file.content))?;
     }
     let mut temporaries = Temporaries { paths: Vec::with_capacity(files.len()) };
     for file in files {
@@ -92,13 +107,17 @@ pub(crate) fn write_all(
         temporaries.paths.push(path.clone());
         write_whole(&path, &file.content).map_err(|source| ReportError::File { path, source })?;
     }
+    // Before the files: one that stands there without its note could never be replaced.
+    let note = files.iter().filter(|file| !owned.equals(folder, &file.name, &file.content));
+    crate::owned::note(folder, note.map(|file| (file.name.as_str(), file.content.as_slice())))?;
     let mut written = Vec::with_capacity(files.len());
     for (file, temporary) in files.iter().zip(&temporaries.paths) {
         let path = folder.join(&file.name);
         fs::rename(temporary, &path).map_err(|source| ReportError::File { path: path.clone(), source })?;
         written.push(path);
     }
-    for name in stale.iter().filter(|name| files.iter().all(|file| file.name != **name)) {
+    let is_stale = |name: &&String| files.iter().all(|file| file.name != **name);
+    for name in stale.iter().filter(is_stale).filter(|name| owned.is_ours(folder, name)) {
         let path = folder.join(name);
         match fs::remove_file(&path) {
             Err(source) if source.kind() != io::ErrorKind::NotFound => {
@@ -142,6 +161,7 @@ mod tests {
         let entries = fs::read_dir(folder).unwrap();
         let mut names: Vec<_> =
             entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.retain(|name| name != crate::owned::NOTE);
         names.sort();
         names
     }
@@ -159,7 +179,7 @@ mod tests {
     #[test]
     fn nothing_is_replaced_when_one_file_cannot_be() {
         let root = tempfile::tempdir().unwrap();
-        fs::write(root.path().join("a"), "old").unwrap();
+        write_all(root.path(), &[file("a", "old")], &[]).unwrap();
         fs::create_dir(root.path().join("b")).unwrap();
         let refused = write_all(root.path(), &[file("a", "new"), file("b", "new")], &[]);
         assert!(matches!(refused, Err(ReportError::InTheWay { .. })), "{refused:?}");
@@ -177,5 +197,32 @@ mod tests {
         assert_eq!(written, [folder.join("a")]);
         assert_eq!(fs::read_to_string(folder.join("a")).unwrap(), "2");
         assert_eq!(names(&folder), ["a"]);
+    }
+
+    #[test]
+    fn what_somebody_else_wrote_or_changed_is_neither_replaced_nor_removed() {
+        let root = tempfile::tempdir().unwrap();
+        let text = |name: &str| fs::read_to_string(root.path().join(name)).unwrap();
+        fs::write(root.path().join("theirs"), "mine").unwrap();
+        let refused = write_all(root.path(), &[file("a", "1"), file("theirs", "2")], &[]);
+        assert!(matches!(refused, Err(ReportError::Foreign { .. })), "{refused:?}");
+        assert_eq!(names(root.path()), ["theirs"]);
+        write_all(root.path(), &[file("a", "1"), file("b", "1")], &[]).unwrap();
+        fs::write(root.path().join("a"), "edited").unwrap();
+        let refused = write_all(root.path(), &[file("a", "2")], &[]);
+        assert!(matches!(refused, Err(ReportError::Foreign { .. })), "{refused:?}");
+        let stale = ["a".to_owned(), "b".to_owned(), "theirs".to_owned()];
+        write_all(root.path(), &[file("c", "1")], &stale).unwrap();
+        assert_eq!(names(root.path()), ["a", "c", "theirs"]);
+        assert_eq!((text("a"), text("theirs")), ("edited".to_owned(), "mine".to_owned()));
+    }
+
+    #[test]
+    fn equal_bytes_of_somebody_else_may_stay_and_stay_theirs() {
+        let root = tempfile::tempdir().unwrap();
+        fs::write(root.path().join("plan"), "same").unwrap();
+        write_all(root.path(), &[file("plan", "same"), file("a", "1")], &[]).unwrap();
+        write_all(root.path(), &[file("a", "2")], &["plan".to_owned()]).unwrap();
+        assert_eq!(names(root.path()), ["a", "plan"]);
     }
 }

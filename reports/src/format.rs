@@ -41,19 +41,21 @@ pub fn duration(ns: u64) -> String {
     }
 }
 
-/// A share in tenths of a percent: `12.3 %`, and `0.1 %` for anything that is not nothing.
+/// A share in tenths of a percent, rounded to the nearest: `12.3 %`, and `0.1 %` for anything that is not nothing, and
+/// `99.9 %` for anything that is not all.
 pub(crate) fn share(part: u64, whole: u64) -> String {
     let per_mille = per_mille(part, whole);
     format!("{}.{} %", per_mille / 10, per_mille % 10)
 }
 
-/// A share in thousandths, rounded down, at least 1 for anything that is not nothing.
+/// A share in thousandths, rounded to the nearest, at least 1 for anything that is not nothing, and 1,000 only for all.
 pub(crate) fn per_mille(part: u64, whole: u64) -> u64 {
     if whole == 0 || part == 0 {
         return 0;
     }
-    let share = u128::from(part) * 1_000 / u128::from(whole);
-    u64::try_from(share).unwrap_or(u64::MAX).max(1)
+    let share = (u128::from(part) * 1_000 + u128::from(whole) / 2) / u128::from(whole);
+    let share = u64::try_from(share).unwrap_or(u64::MAX).max(1);
+    if part < whole { share.min(999) } else { share }
 }
 
 /// `1 seed`, `2 seeds`.
@@ -101,6 +103,8 @@ mod tests {
         assert_eq!(share(1, 1_000_000), "0.1 %");
         assert_eq!(share(0, 10), "0.0 %");
         assert_eq!(share(3, 4), "75.0 %");
+        assert_eq!([share(1, 6), share(1, 3), share(2, 3)], ["16.7 %", "33.3 %", "66.7 %"]);
+        assert_eq!([share(9_999, 10_000), share(7, 7), share(8, 7)], ["99.9 %", "100.0 %", "114.3 %"]);
         assert_eq!(per_mille(5, 0), 0);
         assert_eq!(hex(&[0, 255]), "00ff");
     }

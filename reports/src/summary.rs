@@ -250,9 +250,11 @@ fn mark_summary<'a>(mark: &MarkRate<'a>) -> MarkSummary<'a> {
     }
 }
 
-/// `held`, `failed`, `cut` or `differs`; what is not deterministic outweighs a broken law, and that a cut.
+/// `held`, `failed`, `cut` or `differs`, and `none` where nothing ran; what is not deterministic outweighs a broken law, and that a cut.
 pub(crate) fn verdict(totals: &Totals) -> &'static str {
-    if totals.differ > 0 {
+    if totals.seeds == 0 {
+        "none"
+    } else if totals.differ > 0 {
         "differs"
     } else if !totals.broken.is_empty() {
         "failed"
@@ -274,10 +276,10 @@ pub(crate) fn scenario_verdict(scenario: &ScenarioFacts) -> &'static str {
 /// The worst verdict of all scenarios.
 pub(crate) fn campaign_verdict(facts: &CampaignFacts<'_>) -> &'static str {
     let verdicts: BTreeSet<_> = facts.scenarios.iter().map(scenario_verdict).collect();
-    ["differs", "failed", "cut", "marks-missed"]
+    ["differs", "failed", "cut", "marks-missed", "held"]
         .into_iter()
         .find(|verdict| verdicts.contains(verdict))
-        .unwrap_or("held")
+        .unwrap_or("none")
 }
 
 fn figures<'a>(

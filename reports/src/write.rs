@@ -23,6 +23,12 @@ const PAGE: &str = "report.html";
 const SUMMARY: &str = "summary.json";
 const PLAN: &str = "plan.json";
 
+/// Files that the report of every run has.
+pub const FILES_OF_A_RUN: &[&str] = &[PAGE, SUMMARY, PLAN];
+
+/// Files that the report of every campaign has.
+pub const FILES_OF_A_CAMPAIGN: &[&str] = &[PAGE, SUMMARY];
+
 /// Writes the report of one run: `report.html`, `summary.json`, `plan.json`, and for each class that dispatched anything
 /// `latency-<class>.hgrm` (from the intended time of sending) and `latency-<class>-uncorrected.hgrm` (from the actual one).
 ///

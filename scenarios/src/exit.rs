@@ -29,9 +29,9 @@ impl Exit {
             Self::Unmarked => 1,
             Self::Missed => 2,
             Self::Cut => 3,
-            Self::Broken => 4,
-            Self::Nondeterministic => 5,
-            Self::Wrong => 6,
+            Self::Wrong => 4,
+            Self::Broken => 5,
+            Self::Nondeterministic => 6,
         }
     }
 
@@ -60,8 +60,15 @@ mod tests {
 
     #[test]
     fn the_worst_ending_wins() {
-        let best_first =
-            [Exit::Held, Exit::Unmarked, Exit::Missed, Exit::Cut, Exit::Broken, Exit::Nondeterministic];
+        let best_first = [
+            Exit::Held,
+            Exit::Unmarked,
+            Exit::Missed,
+            Exit::Cut,
+            Exit::Wrong,
+            Exit::Broken,
+            Exit::Nondeterministic,
+        ];
         for (place, better) in best_first.iter().enumerate() {
             for worse in &best_first[place..] {
                 assert_eq!(better.worse(*worse), *worse);

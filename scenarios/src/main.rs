@@ -6,6 +6,8 @@ mod command;
 mod conviction;
 mod corpus;
 mod exit;
+mod fitness;
+mod glossary;
 mod names;
 mod print;
 mod recorded;

@@ -1,10 +1,12 @@
 //! Everything that has a name: scenarios, laws, flaws, marks, known limits.
 
 use crate::catalogue::{CATALOGUE, PLANS};
+use crate::command::convict::SEEDS;
+use crate::conviction::scenario_of;
 use crate::recorded::{Answer, RECORDED, Recorded};
 use groundhog_engine::flaws::Flaw;
 use groundhog_sim::laws::LawKind;
-use groundhog_sim::laws::catalogue::LAWS;
+use groundhog_sim::laws::catalogue::{LAWS, convicted_by};
 use groundhog_sim::laws::excuses::LIMITS;
 use groundhog_sim::ledger::marks::MARKS;
 use groundhog_sim::plan::swarm;
@@ -104,8 +106,8 @@ pub fn all(kind: Kind) -> Vec<Named> {
             .map(|law| Named {
                 kind,
                 name: law.id,
-                about: law.states.to_owned(),
-                more: vec![("reads", reads(law.kind))],
+                about: stated(law.states).0.to_owned(),
+                more: law_more(law.id, law.kind, law.states),
             })
             .collect(),
         Kind::Flaws => Flaw::ALL
@@ -114,7 +116,7 @@ pub fn all(kind: Kind) -> Vec<Named> {
                 kind,
                 name: flaw.id(),
                 about: flaw.summary().trim().to_owned(),
-                more: vec![("recorded as", flaw.entry().to_owned())],
+                more: convicted(*flaw),
             })
             .collect(),
         Kind::Behaviours => RECORDED.iter().map(behaviour).collect(),
@@ -126,7 +128,11 @@ pub fn all(kind: Kind) -> Vec<Named> {
                 about: mark.says.to_owned(),
                 more: vec![(
                     DUE,
-                    format!("{} in 1,000 seeds of {}", mark.per_thousand_seeds, mark.scenarios.join(", ")),
+                    format!(
+                        "{} times in 1,000 seeds of {}",
+                        mark.per_thousand_seeds,
+                        mark.scenarios.join(", ")
+                    ),
                 )],
             })
             .collect(),
@@ -166,6 +172,30 @@ pub fn all(kind: Kind) -> Vec<Named> {
     }
 }
 
+/// Who convicts a flaw, where, and the command that shows it.
+fn convicted(flaw: Flaw) -> Vec<(&'static str, String)> {
+    let (outcome, mechanism) = convicted_by(flaw);
+    let scenario = scenario_of(flaw);
+    let mut more = vec![("law", outcome.to_owned())];
+    more.extend(mechanism.map(|law| ("and law", law.to_owned())));
+    more.push(("scenario", scenario.to_owned()));
+    more.push(("shown by", format!("groundhog run {scenario} --flaw {} --seeds {SEEDS}", flaw.id())));
+    more.push(("recorded as", recorded_as(flaw.entry())));
+    more
+}
+
+/// Where something is recorded, and what that is.
+pub fn recorded_as(entry: &str) -> String {
+    let what = if entry.starts_with("B-R") {
+        "a numbered entry of the record of behaviours that were found in the field"
+    } else if entry.starts_with("decision") {
+        "of the design of these protections, which this breaks"
+    } else {
+        "a section of the specification of streams, which is numbered 000"
+    };
+    format!("{entry} ({what})")
+}
+
 fn behaviour(recorded: &Recorded) -> Named {
     let answer = match recorded.answer {
         Answer::Shown { scenario, limit: None } => ("shown by", scenario.to_owned()),
@@ -174,12 +204,33 @@ fn behaviour(recorded: &Recorded) -> Named {
         }
         Answer::Outside { because } => ("outside", because.to_owned()),
     };
-    Named {
-        kind: Kind::Behaviours,
-        name: recorded.entry,
-        about: recorded.about.to_owned(),
-        more: vec![answer],
+    let mut more = vec![answer];
+    if recorded.entry.starts_with("B-R") {
+        more.push(("recorded as", recorded_as(recorded.entry)));
     }
+    Named { kind: Kind::Behaviours, name: recorded.entry, about: recorded.about.to_owned(), more }
+}
+
+/// What a law states, and the places that it follows from, which stand in brackets at its end.
+fn stated(states: &str) -> (&str, Option<&str>) {
+    let bracket = states.trim_end_matches('.').strip_suffix(')').and_then(|text| text.rsplit_once(" ("));
+    let refers =
+        |places: &str| ["000", "design section", "decision"].iter().any(|word| places.contains(word));
+    bracket.filter(|(_, places)| refers(places)).map_or((states, None), |(text, places)| (text, Some(places)))
+}
+
+/// What a law reads, and the flaws that it is named for.
+fn law_more(id: &str, kind: LawKind, states: &str) -> Vec<(&'static str, String)> {
+    let mut more = vec![("reads", reads(kind))];
+    let places = stated(states).1.map(|places| format!("{places} (000: the specification of streams)"));
+    more.extend(places.map(|places| ("follows from", places)));
+    let is_named = |flaw: &&Flaw| {
+        let (outcome, mechanism) = convicted_by(**flaw);
+        outcome == id || mechanism == Some(id)
+    };
+    let flaws: Vec<&str> = Flaw::ALL.iter().filter(is_named).map(|flaw| flaw.id()).collect();
+    more.extend((!flaws.is_empty()).then(|| ("convicts", flaws.join(", "))));
+    more
 }
 
 fn reads(kind: LawKind) -> String {
@@ -192,7 +243,7 @@ fn reads(kind: LawKind) -> String {
 fn scenario_marks(scenario: &str) -> Vec<(&'static str, String)> {
     let marks = MARKS.iter().filter(|mark| mark.scenarios.contains(&scenario));
     let texts =
-        marks.map(|mark| ("mark", format!("{} ({} in 1,000 seeds)", mark.id, mark.per_thousand_seeds)));
+        marks.map(|mark| ("mark", format!("{} ({} times in 1,000 seeds)", mark.id, mark.per_thousand_seeds)));
     texts.collect()
 }
 

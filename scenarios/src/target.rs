@@ -125,6 +125,14 @@ pub enum TargetError {
     /// Options that cannot be, or not together.
     #[error("{0}")]
     Call(String),
+    /// What was asked for gives a plan that cannot be run.
+    #[error("{culprit} gives a plan that cannot be run: {why}; set another value")]
+    Unfit {
+        /// The setting, or the file.
+        culprit: String,
+        /// What is wrong with the plan.
+        why: String,
+    },
     /// A setting without a value.
     #[error("--set {0}: expected key=value")]
     Setting(String),
@@ -212,6 +220,27 @@ pub fn swarmed(targets: Vec<Target>, swarm: bool) -> Result<Vec<Target>, TargetE
     targets.into_iter().map(drawn).collect()
 }
 
+/// The most that a plan or a scenario may be, in bytes: far beyond what the bounds of a plan make of it.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// The text of a file, which must be a regular one: a pipe or a device would never end.
+///
+/// # Errors
+/// When it cannot be read, is no regular file, or is larger than any plan.
+pub fn read_text(path: &Path) -> std::io::Result<String> {
+    let metadata = std::fs::metadata(path)?;
+    if !metadata.is_file() && !metadata.is_dir() {
+        return Err(std::io::Error::other(
+            "it is no regular file; write what it says into one, and name that",
+        ));
+    }
+    if metadata.len() > MOST_BYTES {
+        let what = format!("it has {} bytes, and a plan or scenario at most {MOST_BYTES}", metadata.len());
+        return Err(std::io::Error::other(what));
+    }
+    std::fs::read_to_string(path)
+}
+
 fn from_file(name: &str, settings: &[Setting]) -> Result<Target, TargetError> {
     let path = Path::new(name);
     let extension = path.extension().and_then(|extension| extension.to_str());
@@ -222,10 +251,7 @@ fn from_file(name: &str, settings: &[Setting]) -> Result<Target, TargetError> {
         return Err(TargetError::Unknown { name: name.to_owned(), nearest });
     }
     let path = path.to_owned();
-    let text = || {
-        std::fs::read_to_string(&path)
-            .map_err(|source| TargetError::Unreadable { path: path.clone(), source })
-    };
+    let text = || read_text(&path).map_err(|source| TargetError::Unreadable { path: path.clone(), source });
     let source = match extension {
         Some("toml") => {
             let scenario = scenario_file::read(name, &text()?, settings, &names::limit_ids())?;

@@ -4,7 +4,7 @@
 mod common;
 
 use common::{
-    HANG_UP, TERMINATE, block, command, err, labelled, out, pasted_in, send, wait_until_it_listens,
+    HANG_UP, INTERRUPT, TERMINATE, block, command, err, labelled, out, pasted_in, send, wait_until_it_listens,
 };
 use std::io::Read;
 use std::path::Path;
@@ -60,7 +60,7 @@ fn a_night_says_what_it_had_no_time_for() {
     let output = ended(&night, folder.path(), TERMINATE);
     let text = out(&output);
     says_that_it_was_interrupted(&output, &text, "nightly --for 3600000ms --from 5");
-    assert!(text.contains("MISSED   convictions   no time for"), "{text}");
+    assert!(text.contains("CUT      convictions   interrupted before"), "{text}");
 }
 
 /// Ends a conviction once it has told of its first case.
@@ -149,4 +149,34 @@ fn what_has_nothing_to_tell_before_it_is_done_ends_at_once_and_says_so() {
     let machine = ended(&[&bench[..], &["--json"]].concat(), folder.path(), TERMINATE);
     says_that_it_was_interrupted(&machine, &err(&machine), "--json");
     assert_eq!(out(&machine), "");
+}
+
+#[test]
+fn a_ramp_and_a_bench_that_are_interrupted_end_with_3_and_the_block() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for arguments in [
+        &["size", "slot-floor"][..],
+        &["size", "custody"],
+        &["bench", "swarm", "early-release", "--seeds", "1000000"],
+        &["bench", "retained", "--repeat", "100"],
+    ] {
+        let output = ended(arguments, folder.path(), INTERRUPT);
+        says_that_it_was_interrupted(&output, &out(&output), &arguments[..2].join(" "));
+    }
+}
+
+#[test]
+fn interrupted_examinations_are_neither_held_nor_failed() {
+    for (arguments, word) in [
+        (&["corpus", "--corpus", "corpus"][..], "CUT SHORT "),
+        (&["convict", "--no-shrink"], "CUT      0 of 0 examined flaws"),
+    ] {
+        let output = ended(arguments, Path::new(env!("CARGO_MANIFEST_DIR")), INTERRUPT);
+        let text = out(&output);
+        assert_eq!(output.status.code(), Some(3), "{arguments:?}: {text}");
+        assert!(
+            text.contains(word) && !text.contains("FAILED") && !text.contains("HELD"),
+            "{arguments:?}: {text}"
+        );
+    }
 }

@@ -36,7 +36,7 @@ fn a_night_without_time_says_which_flaws_it_did_not_examine() {
     let output = groundhog_in(folder.path(), &["nightly", "--for", "50ms", "--from", "5", "--json"]);
     assert_eq!(json(&output)["first_seed"], 5);
     let said = err(&output);
-    assert_eq!(output.status.code(), Some(6), "{said}");
-    assert!(said.contains("MISSED   convictions   no time for") && said.contains("partial-undo"), "{said}");
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert!(said.contains("CUT      convictions   no time for") && said.contains("partial-undo"), "{said}");
     assert!(said.contains("--for 50ms --from 5"), "{said}");
 }

@@ -34,6 +34,7 @@ pub(crate) fn verdict_word(verdict: &str) -> &'static str {
         "failed" => "FAILED",
         "cut" => "CUT SHORT",
         "differs" => "DIFFERS",
+        "none" => "NONE",
         _ => "MARKS MISSED",
     }
 }

@@ -147,7 +147,7 @@ pub(super) fn marks(rates: &[MarkRate<'_>], over: &str) -> Markup {
         p.note { "Places and states that the seeds should reach, so that what holds was also tried. " (over) }
         @if rates.is_empty() { p.none { "None was reached and none is expected." } } @else {
             div.scroll { table {
-                thead { tr { th { "mark" } th.n { "reached" } th.n { "in 1,000 seeds" } th.n { "due in 1,000" } th {} } }
+                thead { tr { th { "mark" } th.n { "reached" } th.n { "times in 1,000 seeds" } th.n { "due in 1,000" } th {} } }
                 tbody { @for mark in rates { tr {
                     td.name { (mark.id) } td.n { (count(mark.reached)) } td.n { (mark.rate()) }
                     td.n { @match mark.due_per_thousand { Some(due) => (count(due)), None => "\u{2013}" } }

@@ -52,10 +52,14 @@ pub(super) fn figures(lines: &mut Lines, totals: &Totals) {
     }
     lines.item("messages", &messages);
     counts(lines, "lost", &totals.losses);
+    if !totals.cuts.is_empty() && totals.losses.contains_key("unexplained") {
+        lines.item("", "(unexplained: under way when a run was cut short, which is why)");
+    }
     counts(lines, "verdicts", &totals.verdicts);
     counts(lines, "refusals", &totals.refusals);
     if !totals.mail.is_empty() {
         counts(lines, "mail", &totals.mail);
+        lines.item("", "(mail as its carriers saw it: what was dispatched may still be lost there)");
     }
     counts(lines, "faults", &totals.faults);
     counts(lines, "deaths", &totals.deaths);
@@ -68,6 +72,7 @@ pub(super) fn figures(lines: &mut Lines, totals: &Totals) {
     if !floods.is_empty() {
         lines.blank();
         floods.iter().for_each(|line| lines.line(line));
+        lines.paragraph(crate::floods::NOTE);
         lines.blank();
     }
     let batches: u64 = totals.batch_sizes.values().sum();
@@ -145,7 +150,13 @@ fn mark_table(lines: &mut Lines, rates: &[MarkRate<'_>]) {
     let due = |mark: &MarkRate<'_>| mark.due_per_thousand.map_or_else(|| "-".to_owned(), count);
     if !fits {
         let one = |mark: &MarkRate<'_>| {
-            format!("{} {} ({} in 1,000 seeds, due {})", mark.id, count(mark.reached), mark.rate(), due(mark))
+            format!(
+                "{} {} ({} times a 1,000 seeds, due {})",
+                mark.id,
+                count(mark.reached),
+                mark.rate(),
+                due(mark)
+            )
         };
         lines.item("", &rates.iter().map(one).collect::<Vec<_>>().join(", "));
         return;
@@ -153,7 +164,8 @@ fn mark_table(lines: &mut Lines, rates: &[MarkRate<'_>]) {
     if rates.is_empty() {
         return;
     }
-    lines.line(&format!("  {:<name$}{:>TIMES$}{:>RATE$}{:>DUE$}", "mark", "times", "in 1,000", "due"));
+    lines.paragraph("times in all, and times a 1,000 seeds (one seed may reach a mark often)");
+    lines.line(&format!("  {:<name$}{:>TIMES$}{:>RATE$}{:>DUE$}", "mark", "times", "a 1,000", "due"));
     for mark in rates {
         let (times, rate, due) = (count(mark.reached), mark.rate(), due(mark));
         lines.line(&format!("  {:<name$}{times:>TIMES$}{rate:>RATE$}{due:>DUE$}", mark.id));

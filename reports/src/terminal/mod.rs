@@ -94,6 +94,10 @@ fn broken_laws(lines: &mut Lines, totals: &Totals) {
 
 fn scenario_lines(lines: &mut Lines, scenario: &ScenarioFacts, facts: &CampaignFacts<'_>) {
     let totals = &scenario.totals;
+    if totals.seeds == 0 {
+        lines.verdict(scenario_verdict(scenario), &format!("{}   no seed was run", totals.scenario));
+        return;
+    }
     let held =
         format!("{}   {} of {} held", totals.scenario, count(totals.held), counted(totals.seeds, "seed"));
     lines.verdict(scenario_verdict(scenario), &held);

@@ -113,6 +113,8 @@ pub struct Campaign {
     pub manner: Manner,
     /// Which plans are run again in another process.
     pub check: Checked,
+    /// No run begins after this, not even to make a seed's round over all targets whole.
+    pub hard_end: Option<Instant>,
 }
 
 /// One run to do.
@@ -125,6 +127,8 @@ struct Job {
 pub enum Ended {
     /// An outcome, and where a second run of the plan parted from it.
     Outcome(Box<Outcome>, Option<check::Difference>),
+    /// The plan cannot be run, and what it was drawn from is not as the catalogue has it.
+    Wrong(String),
     /// Groundhog failed.
     Failed(String),
     /// The command was interrupted before the run began.
@@ -161,6 +165,7 @@ impl Campaign {
             let seed = self.seeds.nth(place, began);
             // A budget of time ends between two seeds, never between two targets of one.
             let seed = if target == 0 { seed } else { seed.or_else(|| self.late_seed(place)) };
+            let seed = seed.filter(|_| self.hard_end.is_none_or(|end| Instant::now() < end));
             if seed.is_some() && stopped() {
                 cut_short.store(true, Ordering::Relaxed);
                 return None;
@@ -173,7 +178,7 @@ impl Campaign {
                 return Ended::NotBegun;
             }
             let _watched = monitor.watch(worker, job.target, job.plan.seed);
-            match self.one(&job.plan) {
+            match self.one(job.target, &job.plan) {
                 Ended::Outcome(mut outcome, difference) => {
                     if outcome.cut == Some(Cut::Interrupted) {
                         cut_short.store(true, Ordering::Relaxed);
@@ -195,7 +200,11 @@ impl Campaign {
     pub fn shares(&self) -> share::Shares {
         let whole = self.targets.len() == 1 || self.seeds.is_one();
         let share = |target: &Target| if whole { 1_000 } else { target.seeds_per_thousand() };
-        share::Shares::new(self.targets.iter().map(share), self.seeds.first())
+        let shares = share::Shares::new(self.targets.iter().map(share), self.seeds.first());
+        match self.seeds.count() {
+            Some(count) => shares.with_each(self.seeds.first(), count),
+            None => shares,
+        }
     }
 
     fn late_seed(&self, place: u64) -> Option<u64> {
@@ -205,7 +214,7 @@ impl Campaign {
         }
     }
 
-    fn one(&self, plan: &Plan) -> Ended {
+    fn one(&self, target: usize, plan: &Plan) -> Ended {
         match simulate::simulate(plan, &self.manner) {
             Ok(outcome) => {
                 let difference = if self.check.takes(plan.seed) && check::is_repeatable(&outcome) {
@@ -220,6 +229,7 @@ impl Campaign {
                 };
                 Ended::Outcome(Box::new(outcome), difference)
             }
+            Err(RunError::Plan(why)) if !self.targets[target].pristine => Ended::Wrong(why),
             Err(error @ (RunError::Plan(_) | RunError::Thread(_) | RunError::Simulator(_))) => {
                 Ended::Failed(error.to_string())
             }
@@ -242,7 +252,15 @@ mod tests {
         let manner = Manner::plain(Arc::clone(&stop));
         let targets = target::find("lane-interleaving", &settings).expect("it is in the catalogue");
         let seeds = Seeds::Many { from: 0, count: 2 };
-        let campaign = Campaign { targets, seeds, flaws: Vec::new(), jobs: 1, manner, check: Checked::Never };
+        let campaign = Campaign {
+            targets,
+            seeds,
+            flaws: Vec::new(),
+            jobs: 1,
+            manner,
+            check: Checked::Never,
+            hard_end: None,
+        };
         let tally = Mutex::new(Tally::new(std::iter::once("lane-interleaving"), false));
         let bounds = Bounds { run_time: Duration::MAX, memory_bytes: u64::MAX };
         let monitor = Monitor::new(bounds, stop, Arc::default());

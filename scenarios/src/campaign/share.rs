@@ -1,7 +1,8 @@
 //! Which runs a series has: seed by seed over all targets, each of which takes its share of the seeds.
 //!
 //! Promise: whether a target takes a seed follows from the seed alone, so that one series and two that follow each other have
-//! the same runs; a target that is alone takes every seed.
+//! the same runs; a target that is alone takes every seed. A series of so many seeds leaves no target out: one whose share
+//! has none of them takes the first, last of all.
 
 /// Seeds of which shares are stated.
 const WHOLE: u128 = 1_000;
@@ -12,21 +13,34 @@ pub struct Shares {
     of: Vec<u128>,
     /// Runs of the seeds before the first of the series.
     before: u128,
+    /// How many runs the shares give, and after them, one run each, the first seed and the targets that had none.
+    short: Option<(u64, u64, Vec<usize>)>,
 }
 
 impl Shares {
     /// Of these targets, in a series that begins with the seed `from`.
     pub fn new(shares: impl Iterator<Item = u64>, from: u64) -> Self {
         let of = shares.map(u128::from).collect();
-        let mut shares = Self { of, before: 0 };
+        let mut shares = Self { of, before: 0, short: None };
         shares.before = shares.until(from.into());
         shares
+    }
+
+    /// Gives each target one run at least of a series of `count` seeds.
+    pub fn with_each(mut self, from: u64, count: u64) -> Self {
+        let (first, end) = (u128::from(from), u128::from(from) + u128::from(count));
+        let has_none = |target: &usize| taken(self.of[*target], end) == taken(self.of[*target], first);
+        let left_out: Vec<usize> = (0..self.of.len()).filter(has_none).collect();
+        let runs = self.runs_of(from, count);
+        self.short = (!left_out.is_empty()).then_some((runs, from, left_out));
+        self
     }
 
     /// How many runs so many seeds from the first on have, over all targets.
     pub fn runs_of(&self, from: u64, count: u64) -> u64 {
         let runs = self.until(u128::from(from) + u128::from(count)) - self.before;
-        u64::try_from(runs).unwrap_or(u64::MAX)
+        let more = self.short.as_ref().map_or(0, |(_, _, targets)| targets.len() as u64);
+        u64::try_from(runs).unwrap_or(u64::MAX).saturating_add(more)
     }
 
     /// How many runs all seeds below this one have.
@@ -36,6 +50,12 @@ impl Shares {
 
     /// The seed and the target of one run of the series, by its number; `None` beyond the last seed that there is.
     pub fn run(&self, number: u64) -> Option<(u64, usize)> {
+        if let Some((runs, first, targets)) = &self.short
+            && number >= *runs
+        {
+            let place = usize::try_from(number - runs).ok()?;
+            return targets.get(place).map(|target| (*first, *target));
+        }
         let number = self.before + u128::from(number);
         let of_whole = self.until(WHOLE);
         let (block, within) = (number / of_whole, number % of_whole);
@@ -87,6 +107,20 @@ mod tests {
         assert_eq!(second, (0..200).map(|nth| nth * 10 + 9).collect::<Vec<_>>());
         assert_eq!(runs.iter().filter(|(_, target)| *target == 0).count(), 2_000);
         assert!(runs.is_sorted());
+    }
+
+    #[test]
+    fn a_short_series_leaves_no_target_out() {
+        let series = |from, count| {
+            let shares = Shares::new([1_000, 100].into_iter(), from).with_each(from, count);
+            (0..)
+                .map_while(|number| shares.run(number))
+                .take(shares.runs_of(from, count) as usize)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(series(0, 1), [(0, 0), (0, 1)]);
+        assert_eq!(series(3, 2), [(3, 0), (4, 0), (3, 1)]);
+        assert_eq!(series(0, 10), [(0..10).map(|seed| (seed, 0)).collect(), vec![(9, 1)]].concat());
     }
 
     #[test]

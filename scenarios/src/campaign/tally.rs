@@ -15,6 +15,8 @@ pub struct Lane {
     fingerprints: Sha256,
     /// The first run that another run of the same plan parted from.
     pub differs: Option<(u64, Difference)>,
+    /// The first plan that could not be run, because of what was asked for.
+    pub wrong: Option<(u64, String)>,
     /// The first run that Groundhog itself failed at.
     pub failed: Option<(u64, String)>,
 }
@@ -35,6 +37,7 @@ impl Tally {
             totals: Totals::new(scenario),
             fingerprints: Sha256::new_with_prefix(b"groundhog campaign\0"),
             differs: None,
+            wrong: None,
             failed: None,
         });
         Self { lanes: lanes.collect(), only: None, keep_only }
@@ -45,6 +48,9 @@ impl Tally {
         let lane = &mut self.lanes[target];
         match ended {
             Ended::NotBegun => {}
+            Ended::Wrong(why) => {
+                lane.wrong.get_or_insert((plan.seed, why));
+            }
             Ended::Failed(why) => {
                 lane.failed.get_or_insert((plan.seed, why));
             }

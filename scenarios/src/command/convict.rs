@@ -1,7 +1,7 @@
 //! `groundhog convict`: is every known-bad behaviour found, how soon, by the law that is named for it, in how small a case?
 
 use super::CallError;
-use super::run::{joined, print_failures, program, time};
+use super::run::{enough_seeds, joined, print_failures, program, time};
 use crate::campaign::{cores, pool, signals};
 use crate::conviction::{Case, Terms, Trial, Verdict, examine};
 use crate::exit::Exit;
@@ -68,9 +68,10 @@ const STARTS: u64 = 5;
 pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let flaws =
         if arguments.flaws.is_empty() { Flaw::ALL.to_vec() } else { target::flaws(&arguments.flaws)? };
-    if let Some(folder) = &arguments.out {
-        groundhog_reports::probe(folder).map_err(CallError::Out)?;
-    }
+    let last_start = (arguments.terms().starts - 1) * crate::conviction::APART;
+    enough_seeds(arguments.from, last_start + arguments.seeds)?;
+    let claim = |folder: &PathBuf| groundhog_reports::claim(folder, &[]).map_err(CallError::Out);
+    let _claim = arguments.out.as_ref().map(claim).transpose()?;
     let interrupts = Arc::new(AtomicU8::new(0));
     signals::count(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
     let began = Instant::now();
@@ -89,13 +90,18 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     if arguments.json {
         text::out(&format!("{}\n", serde_json::to_string_pretty(&cases)?));
     } else {
-        text::out(&summary(&cases, arguments, began.elapsed()));
+        text::out(&summary(&cases, flaws.len(), arguments, began.elapsed()));
+    }
+    let not_written: Vec<&Case> = cases.iter().filter(|case| case.not_written.is_some()).collect();
+    for case in &not_written {
+        eprintln!("error: not written: {}: {}", case.flaw, case.not_written.as_deref().unwrap_or_default());
     }
     let mut failures = failures(&cases, &|case| arguments.repeat(&[case.flaw]));
     if cases.len() < flaws.len() {
         failures.push(interrupted(arguments, flaws.len() - cases.len()));
     }
-    Ok(print_failures(&failures, arguments.json))
+    let exit = print_failures(&failures, arguments.json);
+    Ok(if exit == Exit::Held && !not_written.is_empty() { Exit::Wrong } else { exit })
 }
 
 /// Examines flaws on several cores and tells of each in their order. Fewer cases come back when it was interrupted.
@@ -240,13 +246,17 @@ fn seeds_of(trial: &Trial) -> String {
     }
 }
 
-fn summary(cases: &[Case], arguments: &Arguments, took: Duration) -> String {
+fn summary(cases: &[Case], asked: usize, arguments: &Arguments, took: Duration) -> String {
     let well = cases.iter().filter(|case| case.is_well()).count();
     let slowest = cases.iter().filter_map(|case| Some((case.outcome.median()?, case.flaw))).max();
-    let word = if well == cases.len() { "HELD" } else { "FAILED" };
+    let word = match (well == cases.len(), cases.len() == asked) {
+        (false, _) => "FAILED",
+        (true, true) => "HELD",
+        (true, false) => "CUT",
+    };
     let mut text = format!(
-        "\n{word:<9}{well} of {} flaws convicted by the laws named for them, {:.0} s\n",
-        cases.len(),
+        "\n{word:<8} {well} of {} flaws convicted by the laws named for them, {:.0} s\n",
+        if cases.len() == asked { asked.to_string() } else { format!("{} examined", cases.len()) },
         took.as_secs_f64()
     );
     if let Some((median, flaw)) = slowest {

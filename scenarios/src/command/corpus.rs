@@ -37,7 +37,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let interrupt = Interrupt::listen().map_err(CallError::Signals)?;
     let manner = Manner::plain(interrupt.stop());
     let jobs = arguments.jobs.map_or_else(crate::campaign::cores, usize::from);
-    let left = |plans| corpus::left(plans, &arguments.corpus, Some(arguments.repeat()));
+    let left = |plans| corpus::left(plans, &arguments.corpus, "interrupted before", Some(arguments.repeat()));
     let account = interrupt.during(
         || print_failures(&[left(entries.len() as u64)], false),
         || corpus::examine_all(&entries, jobs, &manner, || {}),

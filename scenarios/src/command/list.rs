@@ -35,6 +35,9 @@ fn lines(kinds: &[Kind], width: usize) -> String {
             listed.push('\n');
         }
         let _ = writeln!(listed, "{}s", kind.one());
+        if let Some(note) = note(*kind) {
+            let _ = writeln!(listed, "  {}", text::wrapped(note, width - 2, 2));
+        }
         for named in names::all(*kind) {
             let _ = writeln!(listed, "  {}\n      {}", named.name, text::wrapped(&named.about, width - 6, 6));
             for (what, which) in shown(&named) {
@@ -46,9 +49,28 @@ fn lines(kinds: &[Kind], width: usize) -> String {
     listed
 }
 
+/// What a reader of a whole list is told once.
+const fn note(kind: Kind) -> Option<&'static str> {
+    match kind {
+        Kind::Flaws => {
+            Some("(groundhog explain FLAW: the law that convicts it, where, and the command that shows it)")
+        }
+        Kind::Behaviours => {
+            Some("(B-R and a number: an entry of the record of behaviours that were found in the field)")
+        }
+        Kind::Marks => Some(
+            "(states that many seeds must reach; due: how many times in 1,000 seeds, of which one may count several)",
+        ),
+        _ => None,
+    }
+}
+
 /// What is read together with a name's sentence: a mark says little without how often it is due.
 fn shown(named: &Named) -> impl Iterator<Item = &(&'static str, String)> {
-    named.more.iter().filter(|_| matches!(named.kind, Kind::Marks | Kind::Faults | Kind::Behaviours))
+    named.more.iter().filter(|(what, _)| {
+        let told_once = named.kind == Kind::Behaviours && *what == "recorded as";
+        matches!(named.kind, Kind::Marks | Kind::Faults | Kind::Behaviours) && !told_once
+    })
 }
 
 fn json(kinds: &[Kind]) -> String {

@@ -2,7 +2,7 @@
 
 mod at_once;
 mod bench;
-mod convict;
+pub mod convict;
 mod corpus;
 mod explain;
 mod keep;
@@ -27,7 +27,7 @@ use std::process::ExitCode;
 const INTRODUCTION: &str = "\
 Groundhog drives many simulated nodes through crashes, failing disks, wrong
 clocks and hostile networks, and checks that no message is ever acted on twice
-and no honest one is refused. The same seed gives the same run, bit for bit.
+and none is lost without a cause that is known. The same seed gives the same run, bit for bit.
 
 Try this first:
 
@@ -111,7 +111,7 @@ pub fn main() -> ExitCode {
         }
     });
     match done {
-        Ok(Ok(exit)) => exit.into(),
+        Ok(Ok(exit)) => text::ending(exit).into(),
         Ok(Err(error)) => {
             eprintln!("error: {error}");
             Exit::Wrong.into()
@@ -129,6 +129,9 @@ pub enum CallError {
     /// The output folder cannot be written.
     #[error("--out: {0}")]
     Out(groundhog_reports::ReportError),
+    /// What is found cannot be kept.
+    #[error("--corpus: {0}")]
+    KeptIn(groundhog_reports::ReportError),
     /// The report could not be written.
     #[error("{0}")]
     Report(#[from] groundhog_reports::ReportError),

@@ -2,6 +2,7 @@
 
 use super::CallError;
 use crate::exit::Exit;
+use crate::fitness;
 use crate::print::text;
 use crate::target;
 use clap::Args;
@@ -29,7 +30,10 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let settings = target::settings(&arguments.set)?;
     let flaws = target::flaws(&arguments.flaw)?;
     match &target::swarmed(target::find(&arguments.scenario, &settings)?, arguments.swarm)?[..] {
-        [target] => text::out(&target.plan(arguments.seed, &flaws).to_json()),
+        [target] => {
+            fitness::check(target, arguments.seed, &flaws, &settings)?;
+            text::out(&target.plan(arguments.seed, &flaws).to_json());
+        }
         several => {
             let what = format!(
                 "a plan is drawn from one scenario, and `{}` is {}",

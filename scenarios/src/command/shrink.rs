@@ -6,6 +6,7 @@ use crate::campaign::signals;
 use crate::exit::Exit;
 use crate::print::block::{self, Failure, FailureKind};
 use crate::print::text;
+use crate::print::unwritten::Unwritten;
 use crate::scenario_file::nearest;
 use crate::shrinking::{self, Budget, Small, Watch};
 use crate::target::{self, Source, TargetError};
@@ -16,7 +17,7 @@ use groundhog_sim::outcome::{Cut, Outcome};
 use groundhog_sim::plan::Plan;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicU8;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::Duration;
 
 /// What the numbers mean that it ends with.
@@ -31,7 +32,8 @@ same run twice, which is a defect of determinism.";
 pub struct Arguments {
     /// The plan that breaks a law.
     plan: String,
-    /// The law; the first that the plan breaks where it is left out.
+    /// The law; where it is left out the one that the plan was cut down or kept for, as the file beside it says, else the
+    /// first that the plan breaks.
     #[arg(long, value_name = "ID")]
     law: Option<String>,
     /// Real time that it may take; then the smallest plan so far is written.
@@ -62,6 +64,9 @@ struct Told<'a> {
     /// The smaller plan, and what happens in its run.
     plan: String,
     timeline: String,
+    written: bool,
+    /// Whether Ctrl-C ended it before it was done.
+    interrupted: bool,
     from: Sizes,
     to: Sizes,
     words: Vec<String>,
@@ -95,7 +100,10 @@ impl From<Size> for Sizes {
 pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let plan = read(&arguments.plan)?;
     let Place { file, folder, stem } = place(arguments)?;
+    not_itself(&arguments.plan, &file)?;
     groundhog_reports::probe(&folder).map_err(CallError::Out)?;
+    let names = [format!("{stem}.json"), format!("{stem}.txt")];
+    groundhog_reports::check(&folder, &names.each_ref().map(String::as_str)).map_err(CallError::Out)?;
     let interrupts = Arc::new(AtomicU8::new(0));
     signals::count(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
     let outcome = shrinking::judge(&plan, arguments.max_polls)?;
@@ -117,8 +125,13 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let watch = Watch { interrupts: &interrupts, give_up: &give_up };
     match shrinking::shrink(&plan, law, Some(outcome.fingerprint), &budget, &watch) {
         Ok(small) => {
-            small.write(&folder, &stem, Vec::new())?;
-            tell(arguments, &plan, &small, &file)
+            let mut unwritten = Unwritten::default();
+            let written = unwritten.take(small.write(&folder, &stem, Vec::new())).is_some();
+            let interrupted = interrupts.load(Ordering::Relaxed) > 0;
+            let exit =
+                tell(&Story { arguments, plan: &plan, small: &small, path: &file, written, interrupted })?;
+            unwritten.tell();
+            Ok(unwritten.ending(exit))
         }
         Err(ShrinkError::Cut(cut)) => Ok(stopped(arguments, &cut)),
         Err(ShrinkError::Run(error)) => Err(error.into()),
@@ -163,7 +176,31 @@ fn place(arguments: &Arguments) -> Result<Place, TargetError> {
     Ok(Place { file, folder, stem })
 }
 
-/// The law that was asked for, or the first that was broken.
+/// The smaller plan never takes the place of the one that it came from.
+fn not_itself(plan: &str, file: &Path) -> Result<(), TargetError> {
+    let same = match (Path::new(plan).canonicalize(), file.canonicalize()) {
+        (Ok(plan), Ok(file)) => plan == file,
+        _ => false,
+    };
+    if same {
+        let what = format!("--out {plan} is the plan itself; name another file");
+        return Err(TargetError::Call(what));
+    }
+    Ok(())
+}
+
+/// The law that stands beside a plan that was cut down or kept: it is what the plan is about.
+fn law_beside(plan: &Path) -> Option<String> {
+    let text = |kind| crate::target::read_text(&plan.with_extension(kind)).ok();
+    let kept = || {
+        let table: toml::Table = text("toml")?.parse().ok()?;
+        table.get("law")?.as_str().map(str::to_owned)
+    };
+    let shrunk = || text("txt")?.lines().next().map(str::to_owned);
+    kept().or_else(shrunk)
+}
+
+/// The law that was asked for, or that the plan was cut down or kept for, or the first that was broken.
 fn law(arguments: &Arguments, outcome: &Outcome) -> Result<&'static str, TargetError> {
     let plan = &arguments.plan;
     let mut broken: Vec<&'static str> = Vec::new();
@@ -173,6 +210,10 @@ fn law(arguments: &Arguments, outcome: &Outcome) -> Result<&'static str, TargetE
         }
     }
     let Some(asked) = &arguments.law else {
+        let beside = law_beside(Path::new(plan));
+        if let Some(law) = broken.iter().find(|law| beside.as_deref() == Some(**law)) {
+            return Ok(law);
+        }
         return broken.first().copied().ok_or_else(|| {
             TargetError::Call(format!("{plan} breaks no law in this build: there is nothing to shrink"))
         });
@@ -189,46 +230,86 @@ fn law(arguments: &Arguments, outcome: &Outcome) -> Result<&'static str, TargetE
     Err(TargetError::Call(format!("{plan} does not break {asked} in this build: it breaks {breaks}")))
 }
 
-fn tell(arguments: &Arguments, plan: &Plan, small: &Small, path: &Path) -> Result<Exit, CallError> {
+/// What there is to tell.
+struct Story<'a> {
+    arguments: &'a Arguments,
+    plan: &'a Plan,
+    small: &'a Small,
+    path: &'a Path,
+    written: bool,
+    interrupted: bool,
+}
+
+fn tell(story: &Story<'_>) -> Result<Exit, CallError> {
+    let Story { arguments, plan, small, path, written, .. } = *story;
     small.tell_of_defect();
     if arguments.json {
-        let mut told = serde_json::to_string_pretty(&told(small, path))?;
+        let mut told = serde_json::to_string_pretty(&told(small, path, story))?;
         told.push('\n');
         text::out(&told);
     } else {
-        text::out(&summary(plan, small, path));
+        text::out(&summary(story));
     }
+    let path = path.display().to_string();
     let failure = Failure {
         kind: FailureKind::Broken,
         what: small.shrunk.violation.law.to_owned(),
         saw: small.saw(),
         shrunk: Some(small.line(plan)),
-        see: Some(path.with_extension("txt").display().to_string()),
-        repeat: Some(repeat_plan(&path.display().to_string())),
+        see: written.then(|| Path::new(&path).with_extension("txt").display().to_string()),
+        repeat: Some(repeat_plan(if written { &path } else { &arguments.plan })),
     };
     Ok(print(arguments, failure))
 }
 
-fn summary(plan: &Plan, small: &Small, path: &Path) -> String {
+/// Sentences of a plan that are printed at most: a plan that could not be cut down has hundreds.
+const MOST_SENTENCES: usize = 40;
+
+fn summary(story: &Story<'_>) -> String {
+    let Story { plan, small, path, .. } = *story;
     let width = usize::from(text::width());
     let shrunk = &small.shrunk;
     let mut summary = format!("{}, {} runs\n", small.line(plan), groundhog_reports::count(shrunk.runs));
     let minimal = if shrunk.one_minimal {
         "Nothing more can be left out: without any one action, fault, node or link the law holds."
+    } else if story.interrupted {
+        "INTERRUPTED: more can perhaps be left out; this is as far as it came."
     } else {
         "The time was over: more can perhaps be left out; --for gives it more time."
     };
     summary.push_str(&format!("{}\n\n", text::wrapped(minimal, width, 0)));
-    summary.push_str(&small.words(width, "  "));
+    summary.push_str(&few_words(small, width));
     if let (Some(true), flaws) = (shrunk.holds_without_flaws, shrunk.plan.flaws.join(", ")) {
         let holds = format!("The same plan without {flaws} holds.");
         summary.push_str(&format!("\n{}\n", text::wrapped(&holds, width, 0)));
     }
-    summary.push_str(&format!("\nplan      {}\n\n", path.display()));
+    let written = if story.written { path.display().to_string() } else { "not written".to_owned() };
+    summary.push_str(&format!("\nplan      {written}\n\n"));
     summary
 }
 
-fn told<'a>(small: &'a Small, path: &Path) -> Told<'a> {
+/// The plan in words, as far as somebody reads them.
+fn few_words(small: &Small, width: usize) -> String {
+    let words = small.words(width, "  ");
+    let sentences = crate::print::plan_words::sentences(&small.shrunk.plan).len();
+    if sentences <= MOST_SENTENCES {
+        return words;
+    }
+    // A sentence begins where a line is indented by two.
+    let begins = |line: &&str| !line.starts_with("    ");
+    let mut seen = 0;
+    let shown = words.lines().take_while(|line| {
+        seen += usize::from(begins(line));
+        seen <= MOST_SENTENCES
+    });
+    let shown: String = shown.map(|line| format!("{line}\n")).collect();
+    format!(
+        "{shown}  and {} sentences more, which the text beside the plan has\n",
+        sentences - MOST_SENTENCES
+    )
+}
+
+fn told<'a>(small: &'a Small, path: &Path, story: &Story<'_>) -> Told<'a> {
     let shrunk = &small.shrunk;
     let violation = &shrunk.violation;
     Told {
@@ -237,6 +318,8 @@ fn told<'a>(small: &'a Small, path: &Path) -> Told<'a> {
         at_us: violation.at.as_us(),
         node: violation.node.map(|node| node.0),
         plan: path.display().to_string(),
+        written: story.written,
+        interrupted: story.interrupted,
         timeline: path.with_extension("txt").display().to_string(),
         from: shrunk.from.into(),
         to: shrunk.to.into(),

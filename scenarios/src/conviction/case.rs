@@ -82,6 +82,9 @@ pub struct Case {
     pub shrunk: Option<Shrunk>,
     /// Why there is none although one was asked for.
     pub not_shrunk: Option<String>,
+    /// Why the smallest case was not written although that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_written: Option<String>,
     /// Real time of all of it, in milliseconds of the machine that ran it.
     pub real_time_ms: u64,
 }
@@ -134,6 +137,7 @@ mod tests {
             broken_without: None,
             shrunk: None,
             not_shrunk: None,
+            not_written: None,
             real_time_ms: 0,
         }
     }

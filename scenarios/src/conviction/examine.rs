@@ -61,6 +61,7 @@ pub fn examine(flaw: Flaw, terms: &Terms, watch: &Watch<'_>) -> Result<Option<Ca
             broken_without: None,
             shrunk: None,
             not_shrunk: None,
+            not_written: None,
             real_time_ms: 0,
         },
     };
@@ -143,9 +144,14 @@ impl Examination<'_> {
                 return Ok(());
             }
         };
-        let path = match &self.terms.out {
+        let written = self.terms.out.as_ref().map(|folder| small.write(folder, self.flaw.id(), Vec::new()));
+        let path = match written {
             None => None,
-            Some(folder) => Some(small.write(folder, self.flaw.id(), Vec::new())?.display().to_string()),
+            Some(Ok(path)) => Some(path.display().to_string()),
+            Some(Err(error)) => {
+                self.case.not_written = Some(error.to_string());
+                None
+            }
         };
         let size = small.shrunk.to;
         self.case.shrunk = Some(Shrunk {
@@ -169,11 +175,18 @@ fn plan_of(target: &Target, seed: u64, flaws: &[Flaw]) -> Plan {
     Plan { crypto: Crypto::KeyedHash, ..target.plan(seed, flaws) }
 }
 
-/// Runs one seed with a keyed hash for signatures, and checks only these laws.
+/// Runs one seed with a keyed hash for signatures, and checks only these laws, until `stop` is set.
 ///
 /// # Errors
 /// [`RunError`].
-pub fn run_seed(target: &Target, seed: u64, flaws: &[Flaw], laws: LawSelection) -> Result<Outcome, RunError> {
+pub fn run_seed(
+    target: &Target,
+    seed: u64,
+    flaws: &[Flaw],
+    laws: LawSelection,
+    stop: &Arc<AtomicBool>,
+) -> Result<Outcome, RunError> {
     let ledger = LedgerOptions { laws, ..LedgerOptions::default() };
-    run(&plan_of(target, seed, flaws), RunOptions { ledger, ..RunOptions::default() })
+    let stop = Arc::clone(stop);
+    run(&plan_of(target, seed, flaws), RunOptions { ledger, stop, ..RunOptions::default() })
 }

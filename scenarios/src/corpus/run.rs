@@ -39,7 +39,7 @@ pub fn examine_all(entries: &[Entry], jobs: usize, manner: &Manner, progress: im
             (!stopped()).then(|| examine(entry, manner)).filter(told)
         },
         |entry, examined| {
-            account.add(entry, examined);
+            account.add(entry, examined, manner.stop.load(Ordering::Relaxed));
             progress();
         },
     );
@@ -47,10 +47,12 @@ pub fn examine_all(entries: &[Entry], jobs: usize, manner: &Manner, progress: im
 }
 
 impl Account {
-    fn add(&mut self, entry: &Entry, examined: Option<Result<Examined, RunError>>) {
+    fn add(&mut self, entry: &Entry, examined: Option<Result<Examined, RunError>>, stopped: bool) {
         match examined {
             None => self.left += 1,
             Some(Err(error)) => self.defects.push((entry.clone(), error)),
+            // What was cut because everything was told to stop is not examined.
+            Some(Ok(Examined { finding: Some(Finding::Cut { .. }), .. })) if stopped => self.left += 1,
             Some(Ok(Examined { runs, finding })) => {
                 self.plans += 1;
                 self.runs += runs;
@@ -78,10 +80,14 @@ impl Account {
         let word = match (self.findings.is_empty() && self.defects.is_empty(), self.left) {
             (false, _) => "FAILED",
             (true, 0) => "HELD",
-            (true, _) => "CUT",
+            (true, _) => "CUT SHORT",
+        };
+        let of = match self.left {
+            0 => String::new(),
+            left => format!(" of {}", self.plans + left + self.defects.len() as u64),
         };
         format!(
-            "{word:<12} {} kept plans of {}, {} runs under 16 schedule seeds\n",
+            "{word:<12} {}{of} kept plans of {}, {} runs under 16 schedule seeds\n",
             self.plans,
             folder.display(),
             self.runs
@@ -114,12 +120,12 @@ fn failure(entry: &Entry, finding: &Finding, repeat: String) -> Failure {
     Failure { kind, what, saw, shrunk: None, see: None, repeat: Some(repeat) }
 }
 
-/// What was not examined because the command was told to stop; `repeat` examines it.
-pub fn left(plans: u64, folder: &Path, repeat: Option<String>) -> Failure {
+/// What was not examined, and why: the command was told to stop, or its time was over; `repeat` examines it.
+pub fn left(plans: u64, folder: &Path, why: &str, repeat: Option<String>) -> Failure {
     Failure {
         kind: FailureKind::Cut,
-        what: "interrupted".to_owned(),
-        saw: format!("{plans} kept plans of {} were not examined", folder.display()),
+        what: "kept plans".to_owned(),
+        saw: format!("{why} {plans} kept plans of {}, which were not examined", folder.display()),
         shrunk: None,
         see: None,
         repeat,

@@ -36,6 +36,21 @@ pub enum CorpusError {
         /// What is wrong with it.
         what: String,
     },
+    /// There is why a plan was kept, and no plan.
+    #[error(
+        "{path} says why a plan was kept, and there is no such plan: put {} back, or remove {path}",
+        .path.with_extension("json").display(), path = .path.display()
+    )]
+    NoPlan {
+        /// The file that says why.
+        path: PathBuf,
+    },
+    /// Something that says why no plan was kept stands where that is to be said.
+    #[error("{path} is in the way: it says nothing of a kept plan; move it away, or name another with --name", path = .path.display())]
+    InTheWay {
+        /// The file.
+        path: PathBuf,
+    },
     /// The name is taken by another plan.
     #[error("{path} keeps another plan already; give this one another name with --name", path = .path.display())]
     Taken {
@@ -64,21 +79,28 @@ pub fn read(folder: &Path) -> Result<Vec<Entry>, CorpusError> {
     if !folder.exists() {
         return Ok(Vec::new());
     }
-    let mut names = Vec::new();
+    let (mut names, mut whys) = (Vec::new(), Vec::new());
     for entry in std::fs::read_dir(folder).map_err(at(folder))? {
         let path = entry.map_err(at(folder))?.path();
         if path.extension().is_some_and(|extension| extension == "json") {
             names.push(path);
+        } else if path.extension().is_some_and(|extension| extension == "toml") {
+            whys.push(path);
         }
     }
     names.sort();
+    whys.sort();
+    // A plan that vanished is no plan that holds.
+    if let Some(path) = whys.into_iter().find(|why| !names.contains(&why.with_extension("json"))) {
+        return Err(CorpusError::NoPlan { path });
+    }
     names.iter().map(|path| read_entry(path)).collect()
 }
 
 fn read_entry(path: &Path) -> Result<Entry, CorpusError> {
     let why_path = path.with_extension("toml");
     let text = |path: &Path| {
-        std::fs::read_to_string(path).map_err(|source| CorpusError::File { path: path.to_owned(), source })
+        crate::target::read_text(path).map_err(|source| CorpusError::File { path: path.to_owned(), source })
     };
     let plan = Plan::from_json(&text(path)?)
         .map_err(|source| CorpusError::Plan { path: path.to_owned(), source })?;
@@ -101,6 +123,12 @@ pub fn keep(folder: &Path, name: &str, plan: &Plan, law: &str, reason: &str) -> 
         && Plan::from_json(&text).is_ok_and(|kept| kept != *plan)
     {
         return Err(CorpusError::Taken { path });
+    }
+    let why_path = path.with_extension("toml");
+    if why_path.exists()
+        && !std::fs::read_to_string(&why_path).is_ok_and(|text| toml::from_str::<Why>(&text).is_ok())
+    {
+        return Err(CorpusError::InTheWay { path: why_path });
     }
     let kept = jiff::Timestamp::now().strftime("%Y-%m-%d").to_string();
     let why = Why { format: FORMAT, law: law.to_owned(), kept, reason: reason.to_owned() };
@@ -170,5 +198,12 @@ mod tests {
         std::fs::remove_file(folder.path().join("x.toml")).expect("it was there");
         let error = read(folder.path()).expect_err("nobody says why").to_string();
         assert!(error.contains("x.toml"), "{error}");
+        keep(folder.path(), "x", &plan(), "streams/order", "once").expect("it is kept");
+        std::fs::remove_file(folder.path().join("x.json")).expect("it was there");
+        let error = read(folder.path()).expect_err("the plan is gone").to_string();
+        assert!(error.contains("x.toml") && error.contains("put") && error.contains("x.json"), "{error}");
+        std::fs::write(folder.path().join("x.toml"), "mine = 1").expect("a file");
+        let error = keep(folder.path(), "x", &plan(), "streams/order", "once").expect_err("it is not ours");
+        assert!(matches!(error, CorpusError::InTheWay { .. }), "{error}");
     }
 }

@@ -36,6 +36,8 @@ pub enum FailureKind {
     Broken,
     /// A bound was hit, or it was interrupted.
     Cut,
+    /// What was asked for cannot be.
+    Wrong,
     /// Groundhog itself failed.
     Defect,
     /// A mark was not reached.
@@ -50,6 +52,7 @@ impl FailureKind {
             Self::Differs => "DIFFERS",
             Self::Broken => "FAILED",
             Self::Cut => "CUT",
+            Self::Wrong => "WRONG",
             Self::Defect => "DEFECT",
             Self::Missed | Self::Threshold => "MISSED",
         }
@@ -61,6 +64,7 @@ impl FailureKind {
             Self::Differs => Exit::Nondeterministic,
             Self::Broken => Exit::Broken,
             Self::Cut | Self::Defect => Exit::Cut,
+            Self::Wrong => Exit::Wrong,
             Self::Missed => Exit::Unmarked,
             Self::Threshold => Exit::Missed,
         }
@@ -85,8 +89,9 @@ fn fitted(failures: &[Failure], width: usize, colour: bool) -> String {
         FailureKind::Missed | FailureKind::Threshold => 0,
         FailureKind::Cut => 1,
         FailureKind::Defect => 2,
-        FailureKind::Broken => 3,
-        FailureKind::Differs => 4,
+        FailureKind::Wrong => 3,
+        FailureKind::Broken => 4,
+        FailureKind::Differs => 5,
     });
     let mut text = String::new();
     for failure in sorted {

@@ -5,3 +5,4 @@ pub mod columns;
 pub mod plan_words;
 pub mod quote;
 pub mod text;
+pub mod unwritten;

@@ -1,6 +1,8 @@
 //! Text to a terminal: its width, whether it has colours, and lines that fit it.
 
+use crate::exit::Exit;
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Columns where neither the environment nor a terminal says how many there are.
 const COLUMNS: u16 = 80;
@@ -18,17 +20,30 @@ pub fn colour() -> bool {
     !refused && std::io::stdout().is_terminal()
 }
 
+/// Whether the output could not be written.
+static LOST: AtomicBool = AtomicBool::new(false);
+
 /// Writes to the output. Whoever no longer reads it has seen enough; an output that cannot be written otherwise, such as a
-/// full disk, ends the command, for what it has to say would be lost in silence.
+/// full disk, is told once on the standard error, and [`ending`] gives it its exit code.
 pub fn out(text: &str) {
     let mut output = std::io::stdout().lock();
     if let Err(error) = output.write_all(text.as_bytes()).and_then(|()| output.flush())
         && error.kind() != std::io::ErrorKind::BrokenPipe
+        && !LOST.swap(true, Ordering::Relaxed)
     {
         // A terminal that is gone takes neither; the exit code is what is left.
         let _ = writeln!(std::io::stderr(), "error: the output cannot be written: {error}");
-        std::process::exit(i32::from(crate::exit::Exit::Cut.code()));
     }
+}
+
+/// Whether something that was to be read is lost.
+pub fn is_lost() -> bool {
+    LOST.load(Ordering::Relaxed)
+}
+
+/// How the command ends: an output that was lost is no success, and hides no verdict.
+pub fn ending(exit: Exit) -> Exit {
+    if is_lost() { exit.worse(Exit::Cut) } else { exit }
 }
 
 /// `text` in lines of at most `width` columns, each after the first indented by `indent`. A word that fits no line is cut.

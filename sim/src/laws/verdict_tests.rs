@@ -181,11 +181,9 @@ fn a_failed_retirement_never_was() {
 
 #[test]
 fn a_life_goes_on_from_what_its_open_read_whatever_is_done_to_its_store_since() {
-    for (touched, told, breaks) in [
-        (true, VerdictKind::Replay, 0),
-        (true, VerdictKind::First, 1),
-        (false, VerdictKind::First, 0),
-    ] {
+    for (touched, told, breaks) in
+        [(true, VerdictKind::Replay, 0), (true, VerdictKind::First, 1), (false, VerdictKind::First, 0)]
+    {
         let mut plan = Ledger::plan();
         let kind = FaultKind::Store { node: NodeId(3), act: StoreAct::RemoveStore, stopped_us: 0 };
         plan.faults.push(Fault { id: FaultId(0), at: When::Time { us: 0 }, until_us: None, kind });

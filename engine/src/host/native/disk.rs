@@ -19,6 +19,8 @@ const LOCK_FILE: &str = ".lock";
 pub(super) struct Files {
     base: PathBuf,
     open: Mutex<Handles>,
+    /// Whether nothing may be created, not even a lock's file.
+    only_looks: bool,
 }
 
 #[derive(Debug, Default)]
@@ -52,7 +54,12 @@ pub(super) fn prepare_base(base: &Path) -> Result<(), (PathBuf, io::Error)> {
 
 impl Files {
     pub(super) fn new(base: &Path) -> Self {
-        Self { base: base.to_owned(), open: Mutex::default() }
+        Self { base: base.to_owned(), open: Mutex::default(), only_looks: false }
+    }
+
+    /// Files of whoever only looks: a lock is asked for, and its file never made.
+    pub(super) fn only_looking(base: &Path) -> Self {
+        Self { only_looks: true, ..Self::new(base) }
     }
 
     pub(super) fn close(&self, handle: FileHandle) {
@@ -67,7 +74,7 @@ impl Files {
                 self.opened("create", path, created)
             }
             DiskRequest::Open { path } => {
-                let opened = File::open(self.real(&path));
+                let opened = open_file(&self.real(&path));
                 self.opened("open", path, opened)
             }
             DiskRequest::Write { file, offset, bytes } => {
@@ -134,7 +141,18 @@ impl Files {
     fn lock(&self, path: DiskPath) -> Result<DiskAnswer, DiskError> {
         const OPERATION: &str = "lock directory";
         let lock_file = self.real(&path).join(LOCK_FILE);
-        let opened = File::options().create(true).truncate(false).write(true).open(&lock_file);
+        let opened = if self.only_looks {
+            match File::open(&lock_file) {
+                // Whoever holds the directory has made that file: where there is none, nobody does.
+                Err(error) if error.kind() == ErrorKind::NotFound => {
+                    let directory = File::open(self.real(&path));
+                    return self.opened(OPERATION, path, directory);
+                }
+                opened => opened,
+            }
+        } else {
+            File::options().create(true).truncate(false).write(true).open(&lock_file)
+        };
         let file = opened.map_err(|error| named(OPERATION, &path, kind(&error)))?;
         match file.try_lock() {
             // Its owner may have removed the directory since the file was opened: the lock would keep nobody out.
@@ -179,6 +197,12 @@ impl Files {
         };
         perform(&file).map_err(|error| named(operation, &path, kind(&error)))
     }
+}
+
+/// Opens a file. A pipe or a device is refused: its open, or its read, might never end.
+fn open_file(path: &Path) -> io::Result<File> {
+    let kind = fs::metadata(path)?.file_type();
+    if kind.is_file() || kind.is_dir() { File::open(path) } else { Err(ErrorKind::IsADirectory.into()) }
 }
 
 fn is_still_at(file: &File, path: &Path) -> bool {

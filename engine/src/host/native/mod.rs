@@ -60,6 +60,21 @@ impl NativeMachine {
         }))
     }
 
+    /// A machine whose owner only looks: nothing below `base` is created or changed, not even the file of a lock, so that
+    /// a read-only directory can be looked into. Whoever writes needs [`Self::new`].
+    ///
+    /// # Errors
+    /// [`NativeError::NoRuntime`].
+    pub fn only_looking(base: &Path) -> Result<Arc<Self>, NativeError> {
+        let runtime = Handle::try_current().map_err(|_| NativeError::NoRuntime)?;
+        Ok(Arc::new(Self {
+            runtime,
+            files: Arc::new(Files::only_looking(base)),
+            booted: Instant::now(),
+            going_down: AtomicBool::new(false),
+        }))
+    }
+
     /// A host over this machine.
     #[must_use]
     pub fn host(self: &Arc<Self>) -> Host {
@@ -194,6 +209,21 @@ mod tests {
             assert_eq!(refused.kind, DiskErrorKind::Locked);
             host.close(lock);
             other.lock_directory(&DiskPath::root()).await.expect("free again");
+        });
+    }
+
+    #[test]
+    fn who_only_looks_makes_no_lock_file_and_still_meets_an_owner() {
+        on_a_machine(async |host, base, _| {
+            let looking = NativeMachine::only_looking(base).expect("a machine").host();
+            let seen = looking.lock_directory(&DiskPath::root()).await.expect("nobody holds it");
+            looking.close(seen);
+            assert_eq!(std::fs::read_dir(base).expect("it is there").count(), 0);
+            let lock = host.lock_directory(&DiskPath::root()).await.expect("locked");
+            let refused = looking.lock_directory(&DiskPath::root()).await.expect_err("owned");
+            assert_eq!(refused.kind, DiskErrorKind::Locked);
+            host.close(lock);
+            looking.lock_directory(&DiskPath::root()).await.expect("free again");
         });
     }
 

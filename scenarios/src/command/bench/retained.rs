@@ -5,6 +5,7 @@
 //! the streams first is in none. Times are this machine's.
 
 use super::world::{BenchError, Timed};
+use crate::campaign::interrupt::Interrupt;
 use crate::command::CallError;
 use crate::command::run::{joined, print_failures, program};
 use crate::exit::Exit;
@@ -18,6 +19,8 @@ use groundhog_sim::plan::{Act, Action, Crypto, Flood, Plan, Slots, yardstick};
 use groundhog_sim::run::{RunOptions, run};
 use groundhog_sim::units::{ActionId, NodeId};
 use serde::Serialize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 /// How much more an admission may cost with many, in thousandths.
@@ -72,13 +75,24 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let mut measured = [Vec::new(), Vec::new()];
     let mut admissions = [0; 2];
     // In turn, so that what else this machine does meets both alike; a difference is of two runs that follow each other.
-    for _ in 0..arguments.repeat {
-        for (place, retained) in retained.into_iter().enumerate() {
-            let (once, fewer) = timed(&plan(retained, arguments.admissions))?;
-            let (twice, more) = timed(&plan(retained, 2 * arguments.admissions))?;
-            admissions[place] = more - fewer;
-            measured[place].push(nanoseconds(twice.saturating_sub(once)) / admissions[place].max(1));
+    let interrupt = Interrupt::listen().map_err(CallError::Signals)?;
+    let give_up = || print_failures(&[interrupted(arguments, 0)], arguments.json);
+    let stop = interrupt.stop();
+    let whole = interrupt.during(give_up, || -> Result<bool, CallError> {
+        for _ in 0..arguments.repeat {
+            for (place, retained) in retained.into_iter().enumerate() {
+                let once = timed(&plan(retained, arguments.admissions), &stop)?;
+                let twice = timed(&plan(retained, 2 * arguments.admissions), &stop)?;
+                let (Some((once, fewer)), Some((twice, more))) = (once, twice) else { return Ok(false) };
+                admissions[place] = more - fewer;
+                measured[place].push(nanoseconds(twice.saturating_sub(once)) / admissions[place].max(1));
+            }
         }
+        Ok(true)
+    })?;
+    let cut = (!whole).then(|| interrupted(arguments, measured[1].len()));
+    if measured[1].is_empty() {
+        return Ok(print_failures(&cut.into_iter().collect::<Vec<_>>(), arguments.json));
     }
     let row = |place: usize| Row {
         retained: retained[place],
@@ -89,8 +103,9 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let ratio_per_mille = rows[1].ns_per_admission * 1_000 / rows[0].ns_per_admission.max(1);
     let table = Table { rows, ratio_per_mille, ratio_at_most_per_mille: MOST_PER_MILLE };
     text::out(&if arguments.json { table.json()? } else { table.text() });
-    if ratio_per_mille <= MOST_PER_MILLE {
-        return Ok(Exit::Held);
+    // Few measurements are no figure to hold against a threshold.
+    if ratio_per_mille <= MOST_PER_MILLE || cut.is_some() {
+        return Ok(print_failures(&cut.into_iter().collect::<Vec<_>>(), arguments.json));
     }
     let missed = Failure {
         kind: FailureKind::Threshold,
@@ -101,6 +116,18 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
         repeat: Some(repeat(arguments)),
     };
     Ok(print_failures(&[missed], arguments.json))
+}
+
+/// The block of a measurement that Ctrl-C ended.
+fn interrupted(arguments: &Arguments, done: usize) -> Failure {
+    Failure {
+        kind: FailureKind::Cut,
+        what: "interrupted".to_owned(),
+        saw: format!("both figures were measured {done} of {} times", arguments.repeat),
+        shrunk: None,
+        see: None,
+        repeat: Some(repeat(arguments)),
+    }
 }
 
 fn median(measured: &[u64]) -> u64 {
@@ -153,12 +180,15 @@ fn plan(retained: u32, admissions: u32) -> Plan {
     plan
 }
 
-/// The core's time of one run, and how many messages it dispatched.
-fn timed(plan: &Plan) -> Result<(Duration, u64), CallError> {
+/// The core's time of one run, and how many messages it dispatched; nothing when it was told to stop.
+fn timed(plan: &Plan, stop: &Arc<AtomicBool>) -> Result<Option<(Duration, u64)>, CallError> {
     let ledger = LedgerOptions { laws: LawSelection::None, unhashed: true, ..LedgerOptions::default() };
-    let options = RunOptions { ledger, ..RunOptions::default() };
+    let options = RunOptions { ledger, stop: Arc::clone(stop), ..RunOptions::default() };
     let (outcome, timed) = Timed::of(|| run(plan, options));
     let outcome = outcome?;
+    if stop.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
     let strangers: u64 = outcome.floods.iter().map(|flood| flood.taken).sum();
     let asked: u64 = plan
         .actions
@@ -176,7 +206,7 @@ fn timed(plan: &Plan) -> Result<(Duration, u64), CallError> {
         let what = "admissions beside retained streams".to_owned();
         return Err(BenchError::Broken { what, law: "conservation".to_owned(), saw }.into());
     }
-    Ok((timed.core(), outcome.dispatched))
+    Ok(Some((timed.core(), outcome.dispatched)))
 }
 
 impl Table {

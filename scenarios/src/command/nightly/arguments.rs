@@ -40,7 +40,7 @@ pub struct Arguments {
 }
 
 /// Seeds of one day: no night has as many.
-const SEEDS_A_DAY: u64 = 100_000_000;
+pub const SEEDS_A_DAY: u64 = 100_000_000;
 
 impl Arguments {
     /// The first fresh seed. That of a day is the same on every machine, and is told, so that a night can be repeated.

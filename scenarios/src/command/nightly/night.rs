@@ -1,6 +1,7 @@
 //! The parts of a night and the time that each may take.
 //!
-//! Promise: what comes first is never left out for want of time; fresh seeds take what the others leave.
+//! Promise: no run begins after the time is over, whichever part it is of; what there was no time for is told as that, and
+//! neither as held nor as failed. Fresh seeds take what the others leave.
 
 use super::arguments::Arguments;
 use super::report::{self, Report};
@@ -31,6 +32,9 @@ const LEFT_PER_MILLE: u32 = 30;
 
 /// The most of the time that convictions may take, in thousandths.
 const CONVICTIONS_PER_MILLE: u32 = 400;
+
+/// How often it is seen whether the time of a part is over.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// How long fresh seeds go on at most before somebody looks whether they broke a law.
 const LOOK_AFTER: Duration = Duration::from_secs(20);
@@ -95,9 +99,14 @@ impl Night<'_> {
         Ok(())
     }
 
+    /// Kept plans come first and may take all of the time.
     fn corpus(&self, entries: &[Entry]) {
         let bar = bar(entries.len() as u64, "kept plans");
-        let account = corpus::examine_all(entries, self.arguments.threads(), &self.manner(), || bar.inc(1));
+        let manner = Manner::plain(Arc::default());
+        let threads = self.arguments.threads();
+        let account = self.until(self.end(), &manner.stop, || {
+            corpus::examine_all(entries, threads, &manner, || bar.inc(1))
+        });
         bar.finish_and_clear();
         self.done.lock().expect("nobody panics with it").corpus = Some(account);
     }
@@ -114,24 +123,36 @@ impl Night<'_> {
             stop: Arc::default(),
         };
         let until = self.began + self.arguments.time * CONVICTIONS_PER_MILLE / 1_000;
-        let over = AtomicBool::new(false);
-        let cases = std::thread::scope(|scope| {
-            let looking = scope.spawn(|| {
-                while !over.load(Ordering::Relaxed) {
-                    if Instant::now() >= until || self.is_stopped() {
-                        terms.stop.store(true, Ordering::Relaxed);
-                    }
-                    std::thread::park_timeout(Duration::from_millis(100));
-                }
-            });
-            let watch = Watch { interrupts: &self.interrupts, give_up: &|| {} };
-            let cases = convict::examine_all(Flaw::ALL, &terms, self.arguments.threads(), &watch, |_| {});
-            over.store(true, Ordering::Relaxed);
-            looking.thread().unpark();
-            cases
+        let watch = Watch { interrupts: &self.interrupts, give_up: &|| {} };
+        let cases = self.until(until, &terms.stop, || {
+            convict::examine_all(Flaw::ALL, &terms, self.arguments.threads(), &watch, |_| {})
         });
         self.done.lock().expect("nobody panics with it").cases = cases?;
         Ok(())
+    }
+
+    /// Does `work`, and sets `stop` when the time is over or everything is told to stop.
+    fn until<T>(&self, time: Instant, stop: &AtomicBool, work: impl FnOnce() -> T) -> T {
+        let over = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let looking = scope.spawn(|| {
+                while !over.load(Ordering::Relaxed) {
+                    if Instant::now() >= time || self.is_stopped() {
+                        stop.store(true, Ordering::Relaxed);
+                    }
+                    std::thread::park_timeout(LOOK_EVERY);
+                }
+            });
+            let done = work();
+            over.store(true, Ordering::Relaxed);
+            looking.thread().unpark();
+            done
+        })
+    }
+
+    /// When the night is to be over.
+    fn end(&self) -> Instant {
+        self.began + self.arguments.time
     }
 
     /// Fresh seeds of every scenario until the time is nearly over; what fails is shrunk between two stretches of them.
@@ -152,6 +173,7 @@ impl Night<'_> {
                 jobs: self.arguments.threads(),
                 manner: self.manner(),
                 check: Checked::OneIn(CHECKED_EVERY),
+                hard_end: Some(self.end()),
             };
             // What was cut short is told by the monitor's reason.
             let _ = campaign.run(&self.tally, &self.monitor, || bar.inc(1));
@@ -186,14 +208,32 @@ impl Night<'_> {
         if let Some(account) = &done.corpus {
             let folder = &self.arguments.corpus;
             failures.extend(account.failures(&|entry| crate::command::corpus::repeat(folder, &entry.name)));
-            failures.extend((account.left > 0).then(|| corpus::left(account.left, folder, None)));
+            let why = self.why_not();
+            failures.extend((account.left > 0).then(|| corpus::left(account.left, folder, why, None)));
         }
         failures.extend(convict::failures(&done.cases, &|case| {
             convict::repeat_quick(case.flaw, self.first_seed)
         }));
         failures.extend(self.not_examined(&done.cases));
+        failures.extend(tally.lanes.iter().all(|lane| lane.totals.seeds == 0).then(|| self.no_fresh_seed()));
         failures.extend(report::of_seeds(self, &tally, &done.shrinks, reason));
         failures
+    }
+
+    fn no_fresh_seed(&self) -> Failure {
+        Failure {
+            kind: FailureKind::Cut,
+            what: "fresh seeds".to_owned(),
+            saw: format!("{} any", self.why_not()),
+            shrunk: None,
+            see: None,
+            repeat: Some(self.arguments.repeat(self.first_seed)),
+        }
+    }
+
+    /// Why something was not examined.
+    pub fn why_not(&self) -> &'static str {
+        if self.is_stopped() { "interrupted before" } else { "no time for" }
     }
 
     /// The flaws that there was no time for: what they would have shown is not known.
@@ -203,10 +243,11 @@ impl Night<'_> {
             .map(|flaw| flaw.id())
             .filter(|id| cases.iter().all(|case| case.flaw != *id))
             .collect();
+        let why = self.why_not();
         (!left.is_empty()).then(|| Failure {
-            kind: FailureKind::Missed,
+            kind: FailureKind::Cut,
             what: "convictions".to_owned(),
-            saw: format!("no time for {} of {} flaws: {}", left.len(), Flaw::ALL.len(), left.join(", ")),
+            saw: format!("{why} {} of {} flaws: {}", left.len(), Flaw::ALL.len(), left.join(", ")),
             shrunk: None,
             see: None,
             repeat: Some(self.arguments.repeat(self.first_seed)),

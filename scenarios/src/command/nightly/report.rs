@@ -6,9 +6,11 @@ use crate::campaign::monitor::Reason;
 use crate::campaign::tally::Tally;
 use crate::command::CallError;
 use crate::command::run::{Pointers, failures_of, joined, print_failures, program, scenario_facts};
+use crate::conviction::Case;
 use crate::exit::Exit;
 use crate::print::block::{Failure, FailureKind};
 use crate::print::text;
+use crate::print::unwritten::Unwritten;
 use groundhog_engine::flaws::Flaw;
 use groundhog_reports::{CampaignFacts, ScenarioFacts};
 use std::collections::BTreeSet;
@@ -34,14 +36,17 @@ impl Report<'_> {
             scenarios: &facts,
             repeat: &repeat,
         };
-        groundhog_reports::write_campaign(&night.arguments.out, &campaign)?;
+        let mut unwritten = Unwritten::default();
+        unwritten.take(groundhog_reports::write_campaign(&night.arguments.out, &campaign));
         if night.arguments.json {
             text::out(&self.json(&campaign)?);
         } else {
             text::out(&self.heading());
             text::out(&groundhog_reports::terminal_campaign(&campaign, text::width(), text::colour()));
         }
-        Ok(print_failures(&night.failures(night.monitor.reason().as_ref()), night.arguments.json))
+        unwritten.tell();
+        let failures = night.failures(night.monitor.reason().as_ref());
+        Ok(unwritten.ending(print_failures(&failures, night.arguments.json)))
     }
 
     /// Prints what is known when a run has to be given up; gives the exit code.
@@ -75,18 +80,28 @@ impl Report<'_> {
                 let _ = writeln!(heading, "NONE         no plan is kept in {folder}");
             }
         }
-        let well = done.cases.iter().filter(|case| case.is_well()).count();
-        let word = if well == Flaw::ALL.len() { "HELD" } else { "FAILED" };
-        let _ = writeln!(
-            heading,
-            "{word:<12} {well} of {} flaws convicted on tonight's seeds by the laws named for them",
-            Flaw::ALL.len()
-        );
+        heading.push_str(&self.convictions(&done.cases));
         for kept in done.shrinks.kept() {
             let _ = writeln!(heading, "KEPT         {}", kept.display());
         }
         heading.push('\n');
         heading
+    }
+
+    /// What came of the flaws: those that were not examined are neither convicted nor not convicted.
+    fn convictions(&self, cases: &[Case]) -> String {
+        let (of, well) = (Flaw::ALL.len(), cases.iter().filter(|case| case.is_well()).count());
+        let (word, left) = match (cases.len() - well, of - cases.len()) {
+            (0, 0) => ("HELD", String::new()),
+            (0, left) => ("CUT SHORT", format!(", {} {left}", self.night.why_not())),
+            (_, 0) => ("FAILED", String::new()),
+            (_, left) => ("FAILED", format!(", {} {left}", self.night.why_not())),
+        };
+        let line = format!(
+            "{well} of {} flaws convicted on tonight's seeds by the laws named for them{left}",
+            cases.len()
+        );
+        format!("{word:<12} {}\n", text::wrapped(&line, usize::from(text::width()), 13))
     }
 
     /// All parts as one JSON document.
@@ -109,6 +124,7 @@ impl Report<'_> {
             "checked_one_in": super::night::CHECKED_EVERY,
             "corpus": corpus,
             "convictions": &done.cases,
+            "flaws_not_examined": Flaw::ALL.len() - done.cases.len(),
             "fresh_seeds": seeds,
             "kept": kept,
         });

@@ -19,7 +19,7 @@ pub struct Arguments {
     /// Only what happens at this node, such as 3; may be given more than once.
     #[arg(long, value_name = "NODE", value_parser = stream::node)]
     pub node: Vec<u16>,
-    /// Only what is about this stream, such as n3->n1/control or n3/control, and the deaths and faults of its ends; may be
+    /// Only what is about this stream, such as 'n3->n1/control' (quoted, or the shell writes a file) or n3/control, and the deaths and faults of its ends; may be
     /// given more than once.
     #[arg(long, value_name = "STREAM", value_parser = stream::streams)]
     pub stream: Vec<Streams>,

@@ -119,6 +119,8 @@ impl Arguments {
             let path = PathBuf::from(&plan.spelled);
             return Err(TargetError::OnlyScenarios { option, path }.into());
         }
+        let (from, count) = (self.from.unwrap_or(0), self.seeds.unwrap_or(1));
+        enough_seeds(from, count)?;
         Ok(())
     }
 
@@ -192,6 +194,22 @@ impl Arguments {
             words.extend(["--shrink-for".to_owned(), format!("{}ms", self.shrink_for.as_millis())]);
         }
     }
+}
+
+/// Refuses a series that goes on beyond the last seed that there is.
+///
+/// # Errors
+/// [`TargetError::Call`].
+pub fn enough_seeds(from: u64, count: u64) -> Result<(), TargetError> {
+    if from.checked_add(count.saturating_sub(1)).is_some() {
+        return Ok(());
+    }
+    let left = u64::MAX - from + 1;
+    let what = format!(
+        "--from {from}: {count} seeds are asked for, and from there on there are {left}, to {}",
+        u64::MAX
+    );
+    Err(TargetError::Call(what))
 }
 
 /// Words as a shell reads them back.

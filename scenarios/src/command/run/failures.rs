@@ -73,6 +73,10 @@ fn of_runs(lane: &Lane) -> Vec<(FailureKind, String, String, u64)> {
     for (law, broken) in &lane.totals.broken {
         failures.push((FailureKind::Broken, (*law).to_owned(), saw(&broken.first), broken.first_seed));
     }
+    if let Some((seed, why)) = &lane.wrong {
+        let saw = format!("the plan of seed {seed} cannot be run: {why}; change what was set");
+        failures.push((FailureKind::Wrong, lane.totals.scenario.clone(), saw, *seed));
+    }
     if let Some((seed, why)) = &lane.failed {
         failures.push((FailureKind::Defect, "groundhog itself".to_owned(), why.clone(), *seed));
     }

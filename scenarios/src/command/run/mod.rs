@@ -3,10 +3,11 @@
 mod arguments;
 mod differs;
 mod failures;
+mod hints;
 mod report;
 mod shrinks;
 
-pub use arguments::{Arguments, joined, program, time};
+pub use arguments::{Arguments, enough_seeds, joined, program, time};
 pub use failures::{Pointers, of as failures_of, saw};
 pub use report::scenario_facts;
 
@@ -17,14 +18,17 @@ use crate::campaign::tally::Tally;
 use crate::campaign::{Campaign, Checked, Ended};
 use crate::corpus;
 use crate::exit::Exit;
+use crate::fitness;
 use crate::print::block::{self, Failure};
 use crate::print::text;
 use crate::simulate::Manner;
 use crate::target;
+use groundhog_reports::Claim;
 use groundhog_sim::outcome::Outcome;
 use groundhog_sim::plan::Plan;
 use indicatif::{ProgressBar, ProgressStyle};
 use report::Report;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -35,19 +39,20 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let flaws = target::flaws(&arguments.flaw)?;
     let targets = target::swarmed(target::find(&arguments.target, &settings)?, arguments.swarm)?;
     arguments.fit(&targets)?;
-    if let Some(folder) = &arguments.out {
-        groundhog_reports::probe(folder).map_err(CallError::Out)?;
-    }
+    let first = arguments.series().first();
+    targets.iter().try_for_each(|target| fitness::check(target, first, &flaws, &settings))?;
+    let seeds = arguments.series();
+    let only = seeds.is_one() && targets.len() == 1;
+    let _claim = claimed(arguments, only)?;
     let (stop, interrupts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU8::new(0)));
     signals::count(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
     let monitor = Monitor::new(arguments.bounds(), Arc::clone(&stop), Arc::clone(&interrupts));
     let (laws, max_polls, plant) = (arguments.laws, arguments.max_polls, arguments.plant);
     let manner = Manner { laws, max_polls, stop, plant };
-    let seeds = arguments.series();
-    let only = seeds.is_one() && targets.len() == 1;
     let check = if arguments.check { Checked::Always } else { Checked::Never };
     let tally = Mutex::new(Tally::new(targets.iter().map(target::Target::scenario), only));
-    let campaign = Campaign { targets, seeds, flaws, jobs: arguments.threads(), manner, check };
+    let campaign =
+        Campaign { targets, seeds, flaws, jobs: arguments.threads(), manner, check, hard_end: None };
     let began = Instant::now();
     // Whoever runs everything runs the kept plans first.
     let all = arguments.target == "all";
@@ -58,6 +63,13 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     report.finish(&tally, monitor.reason().filter(|_| cut_short).as_ref(), &interrupts)
 }
 
+/// The folder of the report is this command's until it ends.
+fn claimed(arguments: &Arguments, only: bool) -> Result<Option<Claim>, CallError> {
+    let names = if only { groundhog_reports::FILES_OF_A_RUN } else { groundhog_reports::FILES_OF_A_CAMPAIGN };
+    let claim = |folder: &PathBuf| groundhog_reports::claim(folder, names).map_err(CallError::Out);
+    arguments.out.as_ref().map(claim).transpose()
+}
+
 /// A scenario whose one run covers days takes part in a series over several with a share of the seeds.
 fn say_shares(arguments: &Arguments, campaign: &Campaign) {
     if arguments.json || campaign.seeds.is_one() || campaign.targets.len() == 1 {
@@ -65,7 +77,9 @@ fn say_shares(arguments: &Arguments, campaign: &Campaign) {
     }
     for target in campaign.targets.iter().filter(|target| target.seeds_per_thousand() < 1_000) {
         let (share, name) = (target.seeds_per_thousand(), target.scenario());
-        text::out(&format!("share        {name} takes {share} of 1,000 seeds, as its file says\n"));
+        let least = if campaign.seeds.count().is_some() { ", and at least one" } else { "" };
+        let words = format!("{name} takes {share} of 1,000 seeds{least}, as its file says");
+        text::out(&format!("share        {}\n", text::wrapped(&words, usize::from(text::width()), 13)));
     }
 }
 
@@ -75,8 +89,12 @@ fn kept_plans(report: &Report<'_>, entries: &[corpus::Entry]) {
     // The plans are judged as they stand, whatever else is asked for.
     let manner = Manner::plain(Arc::clone(&campaign.manner.stop));
     let account = corpus::examine_all(entries, campaign.jobs, &manner, || {});
-    if account.plans + account.left > 0 && !arguments.json {
-        text::out(&format!("{}\n", account.line(&corpus::default_folder())));
+    let folder = corpus::default_folder();
+    if !arguments.json {
+        text::out(&match entries.len() {
+            0 => format!("NONE         no plan is kept in {} below this folder\n\n", folder.display()),
+            _ => format!("{}\n", account.line(&folder)),
+        });
     }
     *report.kept.lock().expect("nobody panics with it") = account;
 }
@@ -140,7 +158,8 @@ pub fn repeat_plan(path: &str) -> String {
 pub fn print_failures(failures: &[Failure], json: bool) -> Exit {
     let colour = text::colour();
     let block = block::block(failures, colour);
-    if json {
+    // Where the output is lost the block is all the more wanted.
+    if json || text::is_lost() {
         eprint!("{block}");
     } else if !block.is_empty() {
         text::out(&format!("\n{block}"));

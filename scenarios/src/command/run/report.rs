@@ -11,7 +11,9 @@ use crate::command::CallError;
 use crate::corpus::{self, Account};
 use crate::exit::Exit;
 use crate::names;
+use crate::print::block::{Failure, FailureKind};
 use crate::print::text;
+use crate::print::unwritten::Unwritten;
 use crate::simulate;
 use crate::target::Target;
 use groundhog_engine::flaws::Flaw;
@@ -76,11 +78,13 @@ impl Report<'_> {
         interrupts: &AtomicU8,
     ) -> Result<Exit, CallError> {
         let facts = self.facts(tally, reason);
+        let mut unwritten = Unwritten::default();
         let (summary, pages) = match &tally.only {
-            Some((plan, outcome)) => self.of_one(tally, plan, outcome)?,
-            None => self.of_many(tally, &facts)?,
+            Some((plan, outcome)) => self.of_one(tally, plan, outcome, &mut unwritten)?,
+            None => self.of_many(tally, &facts, &mut unwritten)?,
         };
         text::out(&summary);
+        unwritten.tell();
         let smaller = if reason.is_none() && !self.arguments.no_shrink && self.arguments.plant.is_none() {
             let give_up = || {
                 let exit = self.failures(tally, reason, &facts, &pages, &Smaller::default());
@@ -90,7 +94,11 @@ impl Report<'_> {
         } else {
             Smaller::default()
         };
-        Ok(self.failures(tally, reason, &facts, &pages, &smaller))
+        let exit = self.failures(tally, reason, &facts, &pages, &smaller);
+        if exit == Exit::Held && !self.arguments.json {
+            text::out(&super::hints::of(self.campaign));
+        }
+        Ok(unwritten.ending(exit))
     }
 
     /// Prints what is known when a run has to be given up.
@@ -114,11 +122,26 @@ impl Report<'_> {
         };
         let mut failures = failures::of(tally, reason, facts, &pointers);
         failures.extend(smaller.differing(&pointers));
+        failures.extend((failures.is_empty() && reason.is_none()).then(|| self.nothing_ran(tally)).flatten());
         let folder = corpus::default_folder();
         let kept = self.kept.lock().expect("nobody panics with it");
         failures.extend(kept.failures(&|entry| crate::command::corpus::repeat(&folder, &entry.name)));
-        failures.extend((kept.left > 0).then(|| corpus::left(kept.left, &folder, None)));
+        failures.extend(
+            (kept.left > 0).then(|| corpus::left(kept.left, &folder, "the series ended before", None)),
+        );
         print_failures(&failures, self.arguments.json)
+    }
+
+    /// A series of no seed holds nothing.
+    fn nothing_ran(&self, tally: &Tally) -> Option<Failure> {
+        tally.lanes.iter().all(|lane| lane.totals.seeds == 0).then(|| Failure {
+            kind: FailureKind::Cut,
+            what: "real time".to_owned(),
+            saw: "no seed was run in the time that --for gave".to_owned(),
+            shrunk: None,
+            see: None,
+            repeat: Some(self.arguments.whole()),
+        })
     }
 
     /// The totals of each scenario, and the marks that its seeds owe.
@@ -132,12 +155,18 @@ impl Report<'_> {
             .collect()
     }
 
-    fn of_one(&self, tally: &Tally, plan: &Plan, outcome: &Outcome) -> Result<(String, Pages), CallError> {
+    fn of_one(
+        &self,
+        tally: &Tally,
+        plan: &Plan,
+        outcome: &Outcome,
+        unwritten: &mut Unwritten,
+    ) -> Result<(String, Pages), CallError> {
         let facts = self.run_facts(tally, 0, plan);
         let mut pages = Pages::new();
         if let Some(folder) = &self.arguments.out {
-            let written = groundhog_reports::write_run(folder, plan, outcome, &facts)?;
-            pages.insert((0, plan.seed), written.page);
+            let written = unwritten.take(groundhog_reports::write_run(folder, plan, outcome, &facts));
+            pages.extend(written.map(|written| ((0, plan.seed), written.page)));
         }
         let summary = if self.arguments.json {
             utf8(groundhog_reports::run_summary(plan, outcome, &facts.totals(plan, outcome), &facts)?)
@@ -147,7 +176,12 @@ impl Report<'_> {
         Ok((summary, pages))
     }
 
-    fn of_many(&self, tally: &Tally, facts: &[ScenarioFacts]) -> Result<(String, Pages), CallError> {
+    fn of_many(
+        &self,
+        tally: &Tally,
+        facts: &[ScenarioFacts],
+        unwritten: &mut Unwritten,
+    ) -> Result<(String, Pages), CallError> {
         let command = self.arguments.whole();
         let targets = &self.campaign.targets;
         let repeat = |scenario: &str, seed| {
@@ -163,8 +197,8 @@ impl Report<'_> {
         };
         let mut pages = Pages::new();
         if let Some(folder) = &self.arguments.out {
-            groundhog_reports::write_campaign(folder, &campaign)?;
-            pages = self.failing_pages(tally, folder)?;
+            unwritten.take(groundhog_reports::write_campaign(folder, &campaign));
+            pages = self.failing_pages(tally, folder, unwritten)?;
         }
         let summary = if self.arguments.json {
             utf8(groundhog_reports::campaign_summary(&campaign)?)
@@ -177,7 +211,12 @@ impl Report<'_> {
     }
 
     /// The reports of the first failing seeds, each in a folder of its own. Their runs are made again: they are the same.
-    fn failing_pages(&self, tally: &Tally, folder: &std::path::Path) -> Result<Pages, CallError> {
+    fn failing_pages(
+        &self,
+        tally: &Tally,
+        folder: &std::path::Path,
+        unwritten: &mut Unwritten,
+    ) -> Result<Pages, CallError> {
         let mut pages = Pages::new();
         for (target, lane) in tally.lanes.iter().enumerate() {
             let seeds: BTreeSet<u64> = lane.totals.broken.values().map(|broken| broken.first_seed).collect();
@@ -193,8 +232,9 @@ impl Report<'_> {
                     &plan,
                     &outcome,
                     &self.run_facts(tally, target, &plan),
-                )?;
-                pages.insert((target, seed), written.page);
+                );
+                let written = unwritten.take(written);
+                pages.extend(written.map(|written| ((target, seed), written.page)));
             }
         }
         Ok(pages)

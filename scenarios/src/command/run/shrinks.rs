@@ -62,13 +62,14 @@ impl Smaller {
 
 impl Shrinks<'_> {
     /// Shrinks the first failure of each law, the laws in their order, until there are [`MOST`] or Ctrl-C comes; says of
-    /// the others how it is done.
+    /// the others why they are not, and how it is done.
     pub fn of(&self, tally: &Tally, interrupts: &AtomicU8, give_up: &(dyn Fn() + Sync)) -> Smaller {
         let mut smaller = Smaller::default();
         let mut written = BTreeSet::new();
         for (place, found) in self.found(tally).into_iter().enumerate() {
-            if place >= MOST || interrupts.load(Ordering::Relaxed) > 0 {
-                smaller.lines.insert((found.target, found.law), self.not_yet(&found, &written));
+            let interrupted = interrupts.load(Ordering::Relaxed) > 0;
+            if place >= MOST || interrupted {
+                smaller.lines.insert((found.target, found.law), self.not_yet(&found, interrupted));
                 continue;
             }
             let plan = self.campaign.targets[found.target].plan(found.seed, &self.campaign.flaws);
@@ -103,15 +104,21 @@ impl Shrinks<'_> {
         LAWS.iter().flat_map(|law| of_law(law.id)).collect()
     }
 
-    /// How a failure that was not shrunk can be.
-    fn not_yet(&self, found: &Found, written: &BTreeSet<(usize, u64)>) -> String {
-        if !written.contains(&(found.target, found.seed)) {
-            return format!("not yet: no more than {MOST} failures are, after one command");
-        }
+    /// Why a failure was not shrunk, and how it can be: only a plan that was written can be named.
+    fn not_yet(&self, found: &Found, interrupted: bool) -> String {
         let plan = self.campaign.targets[found.target].plan(found.seed, &self.campaign.flaws);
-        let path = self.folder(&plan).join("plan.json").display().to_string();
-        let words = [program(), "shrink".to_owned(), path, "--law".to_owned(), found.law.to_owned()];
-        format!("not yet: {}", joined(&words))
+        let path = self.folder(&plan).join("plan.json");
+        let is_there = std::fs::read_to_string(&path).is_ok_and(|text| text == plan.to_json());
+        if is_there {
+            let path = path.display().to_string();
+            let words = [program(), "shrink".to_owned(), path, "--law".to_owned(), found.law.to_owned()];
+            return format!("not yet: {}", joined(&words));
+        }
+        if interrupted {
+            "not yet: it was interrupted".to_owned()
+        } else {
+            format!("not yet: no more than {MOST} failures are, after one command")
+        }
     }
 
     /// Writes the small plan and says what and where it is.

@@ -2,7 +2,8 @@
 //!
 //! Promise: the seed's bounds, unless others are asked for; one node is flooded as `origin-flood` floods it, without faults.
 
-use super::{Output, ramp, trouble::Trouble};
+use super::{Output, as_far, interrupted, ramp, trouble::Trouble};
+use crate::campaign::interrupt::Interrupt;
 use crate::command::CallError;
 use crate::command::run::{joined, print_failures, program};
 use crate::exit::Exit;
@@ -16,7 +17,7 @@ use groundhog_sim::outcome::{FloodFigures, Outcome};
 use indicatif::ProgressBar;
 use serde::Serialize;
 use std::fmt::Write;
-use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Honest nodes that are linked to the one that is flooded, each with a stream in every class.
 const HONEST: u64 = 4;
@@ -80,15 +81,30 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let mut points = Vec::new();
     let (rotated, ramped) =
         (ramp::curves("--rotations", &arguments.rotations)?, ramp::rising(&arguments.slots));
-    let bar = ProgressBar::new((ramped.len() * rotated.len()) as u64);
-    for rotations in &rotated {
-        for slots in &ramped {
-            points.push(point(arguments.seed, &bounds, *slots, *rotations)?);
+    let _claim = arguments.output.claim()?;
+    let (of, repeat) = (ramped.len() * rotated.len(), repeat(arguments));
+    let bar = ProgressBar::new(of as u64);
+    let interrupt = Interrupt::listen().map_err(CallError::Signals)?;
+    let manner = Manner::plain(interrupt.stop());
+    let give_up = || print_failures(&[interrupted("slot-floor", 0, of, &repeat)], arguments.output.json);
+    interrupt.during(give_up, || -> Result<(), CallError> {
+        for (rotations, slots) in rotated.iter().flat_map(|one| ramped.iter().map(move |other| (one, other)))
+        {
+            let point = point(arguments.seed, &bounds, *slots, *rotations, &manner)?;
+            if manner.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            points.push(point);
             bar.inc(1);
         }
-    }
+        Ok(())
+    })?;
     bar.finish_and_clear();
-    let sentence = sentence(&bounds, &points);
+    let cut = (points.len() < of).then(|| interrupted("slot-floor", points.len(), of, &repeat));
+    if points.is_empty() {
+        return Ok(print_failures(&cut.into_iter().collect::<Vec<_>>(), arguments.output.json));
+    }
+    let sentence = as_far(sentence(&bounds, &points), points.len(), of);
     let answer = Answer {
         question: "slot-floor",
         answer: &sentence,
@@ -102,8 +118,7 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let (table, head) = (text(&bounds, &sentence, &points), HEAD.to_vec());
     let (curves, rows) =
         (curves(&rotated, &points), points.iter().map(|point| point.cells().to_vec()).collect());
-    let repeat = repeat(arguments);
-    arguments.output.hand_over(
+    let unwritten = arguments.output.hand_over(
         &table,
         &answer,
         &Sizing {
@@ -117,8 +132,8 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
             repeat: &repeat,
         },
     )?;
-    let broken = points.iter().filter_map(|point| point.failure(&repeat)).collect::<Vec<_>>();
-    Ok(print_failures(&broken, arguments.output.json))
+    let broken = points.iter().filter_map(|point| point.failure(&repeat)).chain(cut).collect::<Vec<_>>();
+    Ok(unwritten.ending(print_failures(&broken, arguments.output.json)))
 }
 
 fn bounds(arguments: &Arguments) -> SlotBounds {
@@ -141,7 +156,13 @@ fn formula(bounds: &SlotBounds, slots: u64, rotations: u64) -> u64 {
     charged(bounds, slots, rotations) * u64::from(bounds.floor) + u64::from(bounds.pool)
 }
 
-fn point(seed: u64, bounds: &SlotBounds, slots: u64, rotations: u64) -> Result<Point, CallError> {
+fn point(
+    seed: u64,
+    bounds: &SlotBounds,
+    slots: u64,
+    rotations: u64,
+    manner: &Manner,
+) -> Result<Point, CallError> {
     let claim = u64::from(bounds.pool).div_ceil(slots);
     let keys = u64::from(bounds.floor) + claim + 20;
     let nodes = slots + 2 * HONEST + 4;
@@ -182,7 +203,7 @@ fn point(seed: u64, bounds: &SlotBounds, slots: u64, rotations: u64) -> Result<P
     ];
     let settings: Vec<String> = settings.iter().map(|(key, value)| format!("{key}={value}")).collect();
     let targets = target::find("origin-flood", &target::settings(&settings)?)?;
-    let outcome = simulate::simulate(&targets[0].plan(seed, &[]), &Manner::plain(Arc::default()))?;
+    let outcome = simulate::simulate(&targets[0].plan(seed, &[]), manner)?;
     Ok(Point::of(slots, rotations, formula(bounds, slots, rotations), &outcome))
 }
 

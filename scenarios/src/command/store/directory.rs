@@ -1,7 +1,7 @@
 //! A store's directory on this machine, and why nothing can be done with it.
 
 use groundhog_engine::host::Host;
-use groundhog_engine::host::disk::DiskPath;
+use groundhog_engine::host::disk::{DiskError, DiskErrorKind, DiskPath};
 use groundhog_engine::host::native::{NativeError, NativeMachine};
 use groundhog_engine::host::observe::RecordName;
 use groundhog_engine::store::OpenError;
@@ -24,6 +24,22 @@ pub enum StoreCallError {
         path: PathBuf,
         /// What to do next.
         next: String,
+    },
+    /// It cannot even be listed.
+    #[error("{} cannot be looked into: {source}; call this as somebody who may read it", path.display())]
+    Unreadable {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// It can be read and not be changed.
+    #[error("{} cannot be changed: {why}; call this as somebody who may write there", path.display())]
+    Unwritable {
+        /// The directory.
+        path: PathBuf,
+        /// Why.
+        why: DiskErrorKind,
     },
     /// A node works on it.
     #[error("{} is held by a node that runs; stop it first", .0.display())]
@@ -78,6 +94,8 @@ impl StoreDirectory {
         if !path.is_dir() {
             return Err(StoreCallError::NoDirectory(path.to_owned()));
         }
+        std::fs::read_dir(path)
+            .map_err(|source| StoreCallError::Unreadable { path: path.to_owned(), source })?;
         if !names(path).iter().any(|name| name == LOCK || FileName::parse(name) != FileName::Foreign) {
             let inside = path.join(STORE);
             let next = if inside.is_dir() {
@@ -91,7 +109,7 @@ impl StoreDirectory {
         let runtime = runtime.map_err(StoreCallError::Runtime)?;
         let host = {
             let _inside = runtime.enter();
-            NativeMachine::new(path)?.host()
+            NativeMachine::only_looking(path)?.host()
         };
         Ok(Self { path: path.to_owned(), runtime, host })
     }
@@ -110,12 +128,21 @@ impl StoreDirectory {
 
     /// Removes one record and its marker.
     pub fn clear(&self, name: RecordName) -> Result<Cleared, StoreCallError> {
-        self.run(clear(&self.host, &DiskPath::root(), name))
+        let host = {
+            let _inside = self.runtime.enter();
+            NativeMachine::new(&self.path)?.host()
+        };
+        self.run(clear(&host, &DiskPath::root(), name))
     }
 
     fn run<T>(&self, work: impl Future<Output = Result<T, OpenError>>) -> Result<T, StoreCallError> {
         self.runtime.block_on(work).map_err(|source| match source {
             OpenError::Locked { .. } => StoreCallError::Held(self.path.clone()),
+            OpenError::Disk(DiskError {
+                kind: why @ (DiskErrorKind::PermissionDenied | DiskErrorKind::ReadOnly),
+                operation: "lock directory" | "remove",
+                ..
+            }) => StoreCallError::Unwritable { path: self.path.clone(), why },
             source => StoreCallError::Open { directory: self.path.clone(), source },
         })
     }

@@ -15,9 +15,11 @@ use super::CallError;
 use crate::campaign::monitor::{Bounds, Monitor, Reason};
 use crate::campaign::signals;
 use crate::exit::Exit;
+use crate::fitness;
 use crate::target::{self, Source, Target, TargetError};
 use groundhog_sim::explore::sweep::{self, Settings, Stopped, Survey, Tally};
 use groundhog_sim::plan::{Crypto, Plan};
+use groundhog_sim::units::SimTime;
 use indicatif::{ProgressBar, ProgressStyle};
 use journal::{Journal, Part};
 use report::Report;
@@ -69,7 +71,7 @@ impl Progress {
 /// Sweeps.
 pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let swept = swept(arguments)?;
-    groundhog_reports::probe(&swept.folder).map_err(CallError::Out)?;
+    let _claim = groundhog_reports::claim(&swept.folder, &[]).map_err(CallError::Out)?;
     let (stop, interrupts) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU8::new(0)));
     signals::count(Arc::clone(&interrupts)).map_err(CallError::Signals)?;
     let monitor = Monitor::new(BOUNDS, Arc::clone(&stop), Arc::clone(&interrupts));
@@ -96,12 +98,22 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
         done
     });
     bar.finish_and_clear();
-    done?;
+    if let Err(nothing @ CallError::Target(_)) = done {
+        return Err(nothing);
+    }
     let progress = progress.into_inner().expect("nobody panics while holding it");
     let (reason, time) = (monitor.reason(), arguments.shrink_for);
     let shrinks = Shrinks { time, jobs: arguments.threads(), interrupts: &interrupts };
     let wanted = reason.is_none() && !arguments.no_shrink;
-    report.finish(&progress, reason.as_ref(), wanted.then_some(&shrinks))
+    let exit = report.finish(&progress, reason.as_ref(), wanted.then_some(&shrinks))?;
+    // What was found is told though the journal could not be written.
+    Ok(match done {
+        Ok(()) => exit,
+        Err(error) => {
+            eprintln!("error: {error}");
+            if exit == Exit::Broken { exit } else { Exit::Wrong }
+        }
+    })
 }
 
 fn swept(arguments: &Arguments) -> Result<Swept, CallError> {
@@ -119,6 +131,7 @@ fn swept(arguments: &Arguments) -> Result<Swept, CallError> {
         let path = PathBuf::from(&target.spelled);
         return Err(TargetError::OnlyScenarios { option: "--seed", path }.into());
     }
+    fitness::check(&target, arguments.seed.unwrap_or(0), &flaws, &settings)?;
     let mut plan = target.plan(arguments.seed.unwrap_or(0), &flaws);
     // Replaces what thousands of runs would do again and again, and changes no verdict.
     plan.crypto = Crypto::KeyedHash;
@@ -150,6 +163,9 @@ fn sweep_all(swept: &Swept, threads: &mut Threads<'_>, progress: &Mutex<Progress
     with(&|progress| progress.survey.clone_from(&survey));
     if threads.first && !survey.broken.is_empty() {
         return Ok(());
+    }
+    if survey.points() == 0 {
+        return Err(nothing_to_sweep(swept));
     }
     let Survey { nodes, .. } = &survey;
     let journal = Journal::open(&swept.folder, &journal::key(&swept.plan, &swept.settings, threads.laws));
@@ -188,6 +204,18 @@ fn sweep_all(swept: &Swept, threads: &mut Threads<'_>, progress: &Mutex<Progress
     }
     journal.end();
     Ok(())
+}
+
+/// A sweep of nothing would hold whatever the engine does.
+fn nothing_to_sweep(swept: &Swept) -> CallError {
+    let Range { start, end } = swept.settings.within;
+    let until = if end == SimTime(u64::MAX) { "the end".to_owned() } else { end.to_string() };
+    let what = format!(
+        "{} has no crash point from {start} until {until}: its plan ends at {}; ask for other --from, --until or --node",
+        swept.target.scenario(),
+        SimTime(swept.plan.end_us.saturating_mul(1_000))
+    );
+    TargetError::Call(what).into()
 }
 
 fn with_points(progress: &Mutex<Progress>, look: impl Fn(&Progress) -> u64) -> u64 {

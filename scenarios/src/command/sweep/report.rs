@@ -9,8 +9,9 @@ use crate::command::run::{print_failures, saw};
 use crate::exit::Exit;
 use crate::print::block::{Failure, FailureKind, exit};
 use crate::print::text;
+use crate::print::unwritten::Unwritten;
 use crate::target::Source;
-use groundhog_reports::{count, duration};
+use groundhog_reports::{ReportError, count, duration};
 use groundhog_sim::explore::sweep::{Broken, Stopped, struck};
 use groundhog_sim::plan::Plan;
 use std::collections::BTreeMap;
@@ -28,6 +29,11 @@ pub struct Report<'a> {
     pub began: Instant,
 }
 
+/// The file of a failing point's plan.
+fn file_of(number: usize) -> String {
+    format!("sweep-{number}.json")
+}
+
 impl Report<'_> {
     /// Writes the failing plans and prints everything. With `shrinks`, what failed is shrunk.
     pub fn finish(
@@ -36,7 +42,8 @@ impl Report<'_> {
         reason: Option<&Reason>,
         shrinks: Option<&Shrinks<'_>>,
     ) -> Result<Exit, CallError> {
-        let mut failures = self.failures(progress, reason)?;
+        let mut unwritten = Unwritten::default();
+        let mut failures = self.failures(progress, reason, &mut unwritten);
         let whole = progress.stopped.is_none() && progress.points == progress.of();
         let verdict = match exit(&failures) {
             Exit::Held if whole => "held",
@@ -51,7 +58,8 @@ impl Report<'_> {
         if json {
             text::out(&format!("{:#}\n", self.json(progress, verdict, &failures, &small)));
         }
-        Ok(print_failures(&failures, json))
+        unwritten.tell();
+        Ok(unwritten.ending(print_failures(&failures, json)))
     }
 
     /// Shrinks the first failing point of each law, and says in the failures what came of it.
@@ -86,7 +94,12 @@ impl Report<'_> {
         small
     }
 
-    fn failures(&self, progress: &Progress, reason: Option<&Reason>) -> Result<Vec<Failure>, CallError> {
+    fn failures(
+        &self,
+        progress: &Progress,
+        reason: Option<&Reason>,
+        unwritten: &mut Unwritten,
+    ) -> Vec<Failure> {
         let mut failures = Vec::new();
         let failure = |kind, what: &str, saw: String, repeat: String| Failure {
             kind,
@@ -102,13 +115,9 @@ impl Report<'_> {
             failures.push(failure(FailureKind::Broken, violation.law, what, run));
         }
         for ((law, broken), number) in progress.tally.broken.iter().zip(1..) {
-            let path = self.write_plan(broken, number)?;
-            failures.push(failure(
-                FailureKind::Broken,
-                law,
-                first_of(broken),
-                self.arguments.run_plan(&path),
-            ));
+            let path = unwritten.take(self.write_plan(broken, number));
+            let repeat = path.map_or_else(|| self.arguments.repeat(), |path| self.arguments.run_plan(&path));
+            failures.push(failure(FailureKind::Broken, law, first_of(broken), repeat));
         }
         if let Some(broken) = &progress.tally.failed {
             failures.push(failure(
@@ -128,7 +137,7 @@ impl Report<'_> {
             failures.push(failure(FailureKind::Cut, "images", what, self.arguments.repeat()));
         }
         failures.extend(self.stopped(progress, reason));
-        Ok(failures)
+        failures
     }
 
     /// Why it did not come to its end.
@@ -167,18 +176,14 @@ impl Report<'_> {
     }
 
     fn path_of(&self, number: usize) -> PathBuf {
-        self.swept.folder.join(format!("sweep-{number}.json"))
+        self.swept.folder.join(file_of(number))
     }
 
-    fn write_plan(&self, broken: &Broken, number: usize) -> Result<String, CallError> {
-        let (plan, path) = (self.failing(broken), self.path_of(number));
-        let written = std::fs::create_dir_all(&self.swept.folder).and_then(|()| {
-            let mut file = tempfile::NamedTempFile::new_in(&self.swept.folder)?;
-            std::io::Write::write_all(&mut file, plan.to_json().as_bytes())?;
-            file.persist(&path).map_err(|error| error.error)
-        });
-        written.map_err(|source| CallError::Journal { folder: self.swept.folder.clone(), source })?;
-        Ok(path.display().to_string())
+    fn write_plan(&self, broken: &Broken, number: usize) -> Result<String, ReportError> {
+        let plan = self.failing(broken);
+        let name = file_of(number);
+        groundhog_reports::write_files(&self.swept.folder, vec![(name.clone(), plan.to_json())])?;
+        Ok(self.swept.folder.join(name).display().to_string())
     }
 
     fn lines(&self, progress: &Progress, verdict: &str) -> String {

@@ -5,10 +5,13 @@
 
 mod table;
 
+use crate::campaign::interrupt::Interrupt;
 use crate::campaign::pool;
 use crate::command::CallError;
+use crate::command::run::{enough_seeds, joined, print_failures, program};
 use crate::conviction::{run_seed, scenario_of};
 use crate::exit::Exit;
+use crate::print::block::{Failure, FailureKind};
 use crate::print::text;
 use crate::target::{self, Target};
 use clap::Args;
@@ -17,6 +20,8 @@ use groundhog_sim::laws::catalogue::convicted_by;
 use groundhog_sim::ledger::LawSelection;
 use groundhog_sim::run::RunError;
 use indicatif::{ProgressBar, ProgressStyle};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use table::{Row, Side, Table};
 
@@ -57,10 +62,34 @@ struct Suspect {
 pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let flaws =
         if arguments.flaws.is_empty() { Flaw::ALL.to_vec() } else { target::flaws(&arguments.flaws)? };
+    enough_seeds(arguments.from, arguments.seeds)?;
     let suspects = flaws.into_iter().map(suspect).collect::<Result<Vec<_>, _>>()?;
-    let table = count(arguments, &suspects)?;
-    text::out(&if arguments.json { table.json()? } else { table.text() });
-    Ok(Exit::Held)
+    let of = arguments.seeds.saturating_mul(suspects.len() as u64);
+    let interrupt = Interrupt::listen().map_err(CallError::Signals)?;
+    let give_up = || print_failures(&[interrupted(arguments, 0, of)], arguments.json);
+    let table = interrupt.during(give_up, || count(arguments, &suspects, &interrupt.stop()))?;
+    let done = table.done();
+    if done > 0 {
+        text::out(&if arguments.json { table.json()? } else { table.text() });
+    }
+    let cut = (done < of).then(|| interrupted(arguments, done, of));
+    Ok(print_failures(&cut.into_iter().collect::<Vec<_>>(), arguments.json))
+}
+
+/// The block of a count that Ctrl-C ended.
+fn interrupted(arguments: &Arguments, done: u64, of: u64) -> Failure {
+    let mut words = vec![program(), "bench".to_owned(), "swarm".to_owned()];
+    words.extend(arguments.flaws.iter().cloned());
+    words.extend(["--seeds".to_owned(), arguments.seeds.to_string()]);
+    words.extend(["--from".to_owned(), arguments.from.to_string()]);
+    Failure {
+        kind: FailureKind::Cut,
+        what: "interrupted".to_owned(),
+        saw: format!("after {done} of {of} seeds, each with swarm and without"),
+        shrunk: None,
+        see: None,
+        repeat: Some(joined(&words)),
+    }
 }
 
 fn suspect(flaw: Flaw) -> Result<Suspect, CallError> {
@@ -71,7 +100,8 @@ fn suspect(flaw: Flaw) -> Result<Suspect, CallError> {
     Ok(Suspect { flaw, plain: find(false)?, swarm: find(true)? })
 }
 
-fn count(arguments: &Arguments, suspects: &[Suspect]) -> Result<Table, CallError> {
+fn count(arguments: &Arguments, suspects: &[Suspect], stop: &Arc<AtomicBool>) -> Result<Table, CallError> {
+    let stopped = || stop.load(Ordering::Relaxed);
     let cores = || std::thread::available_parallelism().map_or(1, std::num::NonZeroUsize::get);
     let mut rows: Vec<Row> =
         suspects.iter().map(|suspect| Row::new(suspect.flaw, scenario_of(suspect.flaw))).collect();
@@ -82,15 +112,18 @@ fn count(arguments: &Arguments, suspects: &[Suspect]) -> Result<Table, CallError
         |number| {
             let place = usize::try_from(number / arguments.seeds).ok()?;
             let seed = arguments.from.checked_add(number % arguments.seeds)?;
-            (place < suspects.len()).then_some(Job { place, seed })
+            (place < suspects.len() && !stopped()).then_some(Job { place, seed })
         },
         |_, job| {
             let suspect = &suspects[job.place];
-            Ok((one(&suspect.plain, suspect.flaw, job.seed)?, one(&suspect.swarm, suspect.flaw, job.seed)?))
+            let one = |target| one(target, suspect.flaw, job.seed, stop);
+            // A pair of which one was cut short is none.
+            Ok((one(&suspect.plain)?, one(&suspect.swarm)?)).map(|pair| (!stopped()).then_some(pair))
         },
-        |job, sides: Result<(Side, Side), RunError>| {
+        |job, sides: Result<Option<(Side, Side)>, RunError>| {
             match sides {
-                Ok((plain, swarm)) => rows[job.place].add(plain, swarm),
+                Ok(Some((plain, swarm))) => rows[job.place].add(plain, swarm),
+                Ok(None) => {}
                 Err(error) => {
                     failed.get_or_insert(error);
                 }
@@ -106,10 +139,10 @@ fn count(arguments: &Arguments, suspects: &[Suspect]) -> Result<Table, CallError
 }
 
 /// One run: whether the law broke that is named for the flaw, and how long it took.
-fn one(target: &Target, flaw: Flaw, seed: u64) -> Result<Side, RunError> {
+fn one(target: &Target, flaw: Flaw, seed: u64, stop: &Arc<AtomicBool>) -> Result<Side, RunError> {
     let (law, _) = convicted_by(flaw);
     let began = Instant::now();
-    let outcome = run_seed(target, seed, &[flaw], LawSelection::Ids([law.to_owned()].into()))?;
+    let outcome = run_seed(target, seed, &[flaw], LawSelection::Ids([law.to_owned()].into()), stop)?;
     let convicts = outcome.violations.iter().any(|violation| violation.law == law);
     Ok(Side { convicted: u64::from(convicts), real: began.elapsed() })
 }

@@ -29,6 +29,8 @@ pub struct Row {
     flaw: &'static str,
     scenario: &'static str,
     law: &'static str,
+    /// Seeds that were counted.
+    seeds: u64,
     plain: Side,
     swarm: Side,
 }
@@ -37,11 +39,12 @@ impl Row {
     /// No seed yet.
     pub fn new(flaw: Flaw, scenario: &'static str) -> Self {
         let (plain, swarm) = Default::default();
-        Self { flaw: flaw.id(), scenario, law: convicted_by(flaw).0, plain, swarm }
+        Self { flaw: flaw.id(), scenario, law: convicted_by(flaw).0, seeds: 0, plain, swarm }
     }
 
     /// One seed more.
     pub fn add(&mut self, plain: Side, swarm: Side) {
+        self.seeds += 1;
         self.plain.add(plain);
         self.swarm.add(swarm);
     }
@@ -85,12 +88,25 @@ struct JsonRow<'a> {
 impl Table {
     /// Over all flaws.
     fn all(&self) -> Row {
-        let mut all =
-            Row { flaw: "all", scenario: "", law: "", plain: Side::default(), swarm: Side::default() };
+        let mut all = Row {
+            flaw: "all",
+            scenario: "",
+            law: "",
+            seeds: 0,
+            plain: Side::default(),
+            swarm: Side::default(),
+        };
         for row in &self.rows {
-            all.add(row.plain, row.swarm);
+            all.plain.add(row.plain);
+            all.swarm.add(row.swarm);
+            all.seeds += row.seeds;
         }
         all
+    }
+
+    /// Seeds counted, over all flaws: fewer than were asked for where it was interrupted.
+    pub fn done(&self) -> u64 {
+        self.rows.iter().map(|row| row.seeds).sum()
     }
 
     /// For a person, at 80 columns.
@@ -102,11 +118,11 @@ impl Table {
         );
         let _ = writeln!(text, "  {:<44}{:>9}{:>9}{:>9}", "flaw", "without", "swarm", "change");
         for row in &self.rows {
-            text.push_str(&line(row, self.seeds));
+            text.push_str(&line(row, row.seeds));
         }
         text.push('\n');
         let all = self.all();
-        text.push_str(&line(&all, self.seeds * self.rows.len() as u64));
+        text.push_str(&line(&all, all.seeds));
         let seconds = |side: &Side| format!("{:.1} s", side.real.as_secs_f64());
         let (plain, swarm) = (seconds(&all.plain), seconds(&all.swarm));
         let _ = writeln!(text, "  {:<44}{plain:>9}{swarm:>9}", "real time of the runs, on this machine");
@@ -117,14 +133,14 @@ impl Table {
     pub fn json(&self) -> Result<String, serde_json::Error> {
         let all = self.all();
         let rows = self.rows.iter().map(|row| {
-            let named = json_row(row, self.seeds);
+            let named = json_row(row, row.seeds);
             JsonRow { scenario: Some(row.scenario), law: Some(row.law), ..named }
         });
         let table = JsonTable {
             seeds: self.seeds,
             from: self.from,
             flaws: rows.collect(),
-            all: json_row(&all, self.seeds * self.rows.len() as u64),
+            all: json_row(&all, all.seeds),
         };
         Ok(format!("{}\n", serde_json::to_string_pretty(&table)?))
     }
@@ -173,6 +189,7 @@ mod tests {
     fn table() -> Table {
         let side = |convicted, ms| Side { convicted, real: Duration::from_millis(ms) };
         let row = |flaw, plain, swarm| Row {
+            seeds: 300,
             plain: side(plain, 1_500),
             swarm: side(swarm, 4_000),
             ..Row::new(flaw, "crash-mid-batch")

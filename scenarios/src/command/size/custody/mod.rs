@@ -5,10 +5,12 @@
 
 mod stall;
 
-use super::{Output, ramp, trouble::Trouble};
+use super::{Output, as_far, interrupted, ramp, trouble::Trouble};
+use crate::campaign::interrupt::Interrupt;
 use crate::command::CallError;
 use crate::command::run::{joined, print_failures, program};
 use crate::exit::Exit;
+use crate::simulate::Manner;
 use groundhog_engine::streams::RELAY_INBOX_MAX_MS;
 use groundhog_engine::streams::record::CUSTODY_MAX_ENTRIES;
 use groundhog_reports::{CurvePoints, Sizing, count};
@@ -16,6 +18,7 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 use stall::{DAYS, DRAIN_US, Formula, Load, Seen};
 use std::fmt::Write;
+use std::sync::atomic::Ordering;
 
 /// How much lost mail relay custody holds before deliveries stall, and how long a stall lasts: ramps the mail that every
 /// carrier loses before it is taken, and the transactions' lifetime.
@@ -66,16 +69,31 @@ struct Answer<'a> {
 pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
     let lifetimes = ramp::curves("--lifetimes", &arguments.lifetimes)?;
     let lost = ramp::rising(&arguments.lost);
-    let bar = ProgressBar::new((lifetimes.len() * lost.len()) as u64);
+    let _claim = arguments.output.claim()?;
+    let (of, repeat) = (lifetimes.len() * lost.len(), repeat(arguments));
+    let bar = ProgressBar::new(of as u64);
     let mut points = Vec::new();
-    for lifetime in &lifetimes {
-        for lost in &lost {
-            points.push(Point::run(arguments.seed, Load { lost: *lost, lifetime_ms: lifetime * 1_000 })?);
+    let interrupt = Interrupt::listen().map_err(CallError::Signals)?;
+    let manner = Manner::plain(interrupt.stop());
+    let give_up = || print_failures(&[interrupted("custody", 0, of, &repeat)], arguments.output.json);
+    interrupt.during(give_up, || -> Result<(), CallError> {
+        for (lifetime, lost) in lifetimes.iter().flat_map(|one| lost.iter().map(move |other| (one, other))) {
+            let load = Load { lost: *lost, lifetime_ms: lifetime * 1_000 };
+            let point = Point::run(arguments.seed, load, &manner)?;
+            if manner.stop.load(Ordering::Relaxed) {
+                break;
+            }
+            points.push(point);
             bar.inc(1);
         }
-    }
+        Ok(())
+    })?;
     bar.finish_and_clear();
-    let (sentence, repeat) = (sentence(&points), repeat(arguments));
+    let cut = (points.len() < of).then(|| interrupted("custody", points.len(), of, &repeat));
+    if points.is_empty() {
+        return Ok(print_failures(&cut.into_iter().collect::<Vec<_>>(), arguments.output.json));
+    }
+    let sentence = as_far(sentence(&points), points.len(), of);
     let answer = Answer {
         question: "custody",
         answer: &sentence,
@@ -95,14 +113,14 @@ pub fn main(arguments: &Arguments) -> Result<Exit, CallError> {
         rows: points.iter().map(|point| point.cells().to_vec()).collect(),
         repeat: &repeat,
     };
-    arguments.output.hand_over(&text(&sentence, &points), &answer, &sizing)?;
-    let failures = points.iter().filter_map(|point| point.failure(&repeat)).collect::<Vec<_>>();
-    Ok(print_failures(&failures, arguments.output.json))
+    let unwritten = arguments.output.hand_over(&text(&sentence, &points), &answer, &sizing)?;
+    let failures = points.iter().filter_map(|point| point.failure(&repeat)).chain(cut).collect::<Vec<_>>();
+    Ok(unwritten.ending(print_failures(&failures, arguments.output.json)))
 }
 
 impl Point {
-    fn run(seed: u64, load: Load) -> Result<Self, CallError> {
-        let (formula, seen, outcome) = load.run(seed)?;
+    fn run(seed: u64, load: Load, manner: &Manner) -> Result<Self, CallError> {
+        let (formula, seen, outcome) = load.run(seed, manner)?;
         let differs = seen.differs(&formula);
         let agrees = differs.is_none();
         let trouble = Trouble::of(&outcome, "custody", differs);
@@ -217,7 +235,8 @@ fn text(sentence: &str, points: &[Point]) -> String {
     let _ = write!(
         text,
         "\n  formula: {CUSTODY_MAX_ENTRIES} entries; the first is spent its lifetime, 7 d and twice 3 s\n  \
-         after it was signed, and the next drain pass, one each {} s, sees that\n  \
+         after it was signed: a lower edge. The next drain pass, one each {} s, sees\n  \
+         that, so agrees: at most one pass (and the time that it takes) later\n  \
          lost: admitted and not taken, then lost at every carrier; a mail a day follows\n",
         DRAIN_US / 1_000_000
     );

@@ -19,7 +19,6 @@ use groundhog_sim::plan::{
 };
 use groundhog_sim::run::RunError;
 use groundhog_sim::units::{ActionId, FaultId, NodeId};
-use std::sync::Arc;
 
 /// Whose custody it is.
 const NODE: NodeId = NodeId(0);
@@ -89,12 +88,11 @@ impl Load {
     }
 
     /// Runs it.
-    pub fn run(&self, seed: u64) -> Result<(Formula, Seen, Outcome), RunError> {
+    pub fn run(&self, seed: u64, manner: &Manner) -> Result<(Formula, Seen, Outcome), RunError> {
         let plan = self.plan(seed);
         let formula = self.formula(plan.engines.clock_tolerance_ms);
         let watch = Watch { lifetime_ms: self.lifetime_ms, ..Watch::default() };
-        let manner = Manner::plain(Arc::default());
-        let (outcome, watch) = simulate::gather(&plan, &manner, watch, Watch::line)?;
+        let (outcome, watch) = simulate::gather(&plan, manner, watch, Watch::line)?;
         let expired = outcome.mail.get("expired").copied().unwrap_or(0);
         Ok((formula, watch.seen(expired), outcome))
     }
