@@ -5,6 +5,7 @@ use groundhog_engine::host::observe::{
     BatchNumber, Decision, EngineEvent, RecordName, Roles, Step, TransitionNumber,
 };
 use groundhog_engine::identity::Did;
+use groundhog_engine::streams::Counters;
 use groundhog_engine::streams::key::{Class, NetworkId, StreamKey, Table};
 use groundhog_engine::streams::window::VerdictKind;
 use groundhog_engine::units::{Sequence, WallMs};
@@ -40,6 +41,9 @@ impl View for NoDisk {
     }
     fn store_use(&self, _: NodeId) -> StoreUse {
         StoreUse::default()
+    }
+    fn counters(&self, _: NodeId) -> Option<Counters> {
+        None
     }
 }
 
