@@ -2,17 +2,19 @@
 //!
 //! Promise: a frame leaves only when its lane may send; what dies with a connection is told once, with its cause.
 
+mod ends;
+mod signals;
+
 use super::World;
-use super::network::{Connection, LinkGeneration, Network, Outgoing, ReturnPath, Sent};
-use super::network::{LinkError, SignalArrival, SignalKind, Tag};
+use super::network::{Connection, LinkError, LinkGeneration, Network, Outgoing, Sent, Tag};
 use super::receiving::{Inbound, Receiving, StalledReceiver};
 use super::reconnect::{Changes, ConnectionChange, ConnectionStep};
 use super::ring::FirstHop;
-use super::slots::{SlotKey, Slots};
+use super::slots::Slots;
 use super::timeline::Due;
 use crate::ledger::event::{Event, LossCause, Transaction};
-use crate::plan::{FrameName, LinkFault, Plan, ReferencesPlan, Route};
-use crate::units::{ActionId, FaultId, FrameNumber, MessageId, NodeId, SimTime};
+use crate::plan::{FrameName, Plan, ReferencesPlan, Route};
+use crate::units::{ActionId, MessageId, NodeId, SimTime};
 use bytes::Bytes;
 use groundhog_engine::flaws::Flaws;
 use groundhog_engine::identity::delegation::Delegation;
@@ -352,113 +354,6 @@ impl World {
         }
     }
 
-    /// The sender's transport gives a lost frame up: its lane goes on.
-    pub(super) fn schedule_give_up(
-        &mut self,
-        at: SimTime,
-        direction: Direction,
-        generation: LinkGeneration,
-        tag: &Tag,
-    ) {
-        if let Some(transfer) = tag.transfer {
-            self.timeline.at(at, Due::FrameGivenUp { direction, generation, transfer, ends: tag.ends });
-        }
-    }
-
-    /// A lost frame is given up by its sender.
-    pub(super) fn frame_given_up(
-        &mut self,
-        direction: Direction,
-        generation: LinkGeneration,
-        transfer: TransferId,
-        ends: bool,
-    ) {
-        self.lane_moves(direction, generation, Some(transfer).filter(|_| ends), Some(transfer.class));
-    }
-
-    pub(super) fn signal(
-        &mut self,
-        kind: SignalKind,
-        path: &ReturnPath,
-        transfer: Option<TransferId>,
-        class: Class,
-    ) {
-        self.signal_with(kind, path, (transfer, class), [None; 2]);
-    }
-
-    pub(super) fn signal_with(
-        &mut self,
-        kind: SignalKind,
-        path: &ReturnPath,
-        (transfer, class): (Option<TransferId>, Class),
-        answers: [Option<ReferenceAnswer>; 2],
-    ) {
-        let now = self.now();
-        if let Some((signal, at)) = self.traffic.network.signal(now, kind, path) {
-            let key = self.traffic.returning.open(Returning { signal, transfer, class, answers });
-            self.timeline.at(at, Due::Signal(key));
-        }
-    }
-
-    /// The sending side's references of a connection, if it stands.
-    pub(super) fn sent_references(
-        &mut self,
-        direction: Direction,
-        generation: Option<LinkGeneration>,
-    ) -> Option<&mut SentReferences> {
-        let sending = self.traffic.sending.get_mut(&direction)?;
-        let same = generation.is_none_or(|generation| generation == sending.generation);
-        sending.references.as_mut().filter(|_| same)
-    }
-
-    /// A signal is due at its sender.
-    pub(super) fn signal_arrives(&mut self, key: SlotKey) {
-        let now = self.now();
-        let Some(returning) = self.traffic.returning.meta(key).copied() else { return };
-        match self.traffic.network.signal_arrives(now, &returning.signal) {
-            SignalArrival::Retry(at) => self.timeline.at(at, Due::Signal(key)),
-            SignalArrival::Gone => {
-                self.traffic.returning.free(key);
-            }
-            SignalArrival::Arrived => {
-                self.traffic.returning.free(key);
-                let path = returning.signal.path;
-                let direction = Direction { from: path.origin_end, to: path.receiving_end };
-                if returning.signal.kind == SignalKind::ReferenceAnswer {
-                    self.told(direction, path.generation, returning.answers);
-                    return;
-                }
-                let credit = returning.transfer.is_none().then_some(returning.class);
-                self.lane_moves(direction, path.generation, returning.transfer, credit);
-            }
-        }
-    }
-
-    /// Whose machine a signal goes to.
-    pub(super) fn signal_target(&mut self, key: SlotKey) -> Option<NodeId> {
-        self.traffic.returning.meta(key).map(|returning| returning.signal.path.origin_end)
-    }
-
-    fn lane_moves(
-        &mut self,
-        direction: Direction,
-        generation: LinkGeneration,
-        delivered: Option<TransferId>,
-        credit: Option<Class>,
-    ) {
-        let Some(sending) = self.traffic.sending.get_mut(&direction) else { return };
-        if sending.generation != generation {
-            return;
-        }
-        if let Some(transfer) = delivered {
-            sending.outbound.delivered(transfer).expect("each transfer is delivered or given up once");
-        }
-        if let Some(class) = credit {
-            sending.outbound.credit(class, 1).expect("credit comes back once a frame");
-        }
-        self.pump(direction);
-    }
-
     /// An adversary at `node`'s place sends a recorded frame again.
     pub(super) fn replay(
         &mut self,
@@ -489,98 +384,5 @@ impl World {
             tag: Tag { transfer: None, intended: now, sent: now, ends: true, hops, ..Tag::default() },
             bytes,
         });
-    }
-
-    /// What a dead life's connections held is lost.
-    pub(super) fn end_traffic(&mut self, node: NodeId) {
-        let closed = self.traffic.network.die(node);
-        for lost in closed.lost {
-            let (frame, message) = (lost.frame.number, lost.frame.sent.message);
-            self.record(&Event::FrameLost { frame, message, cause: lost.cause });
-        }
-        for connection in closed.connections {
-            let peer = connection.peer;
-            let sides = [(node, peer, LossCause::SenderCrash), (peer, node, LossCause::ReceiverCrash)];
-            for (from, to, cause) in sides {
-                self.close_lanes(Direction { from, to }, cause);
-            }
-            let step = ConnectionStep::Retired { under_way: 0 };
-            let change = ConnectionChange { peer: node, generation: connection.generation, step };
-            self.traffic.changes[peer.index()].push(change);
-        }
-        self.traffic.changes[node.index()].clear();
-        let receiving = std::mem::take(&mut self.traffic.receiving[node.index()]);
-        let mut lost: Vec<(FrameNumber, Option<MessageId>)> = Vec::new();
-        let cause = LossCause::ReceiverCrash;
-        for (_, receiver) in
-            self.traffic.stalled.iter_mut().filter(|((direction, _), _)| direction.to == node)
-        {
-            for (frame, duplicate) in std::mem::take(&mut receiver.held) {
-                if !duplicate {
-                    lost.push((frame.number, frame.sent.message));
-                }
-            }
-        }
-        for (frame, message) in lost {
-            self.record(&Event::FrameLost { frame, message, cause });
-        }
-        for inbound in receiving.lanes.into_values().flat_map(|lane| lane.frames) {
-            if !inbound.duplicate {
-                self.record(&Event::FrameLost { frame: inbound.frame, message: inbound.message, cause });
-            }
-        }
-        let mut in_hand = std::mem::take(&mut self.node(node).frames_in_hand);
-        in_hand.sort_unstable_keys();
-        for (frame, message) in in_hand {
-            self.record(&Event::FrameLost { frame, message, cause });
-        }
-    }
-
-    /// A fault of a link begins.
-    pub(super) fn begin_link_fault(
-        &mut self,
-        fault: FaultId,
-        ends: (NodeId, NodeId),
-        one_way: bool,
-        kind: LinkFault,
-    ) {
-        if let LinkFault::StallReceiver { channel } = kind {
-            self.stall_receivers(fault, ends, one_way, channel);
-        }
-        self.link_on_demand(ends);
-        let begun = self.traffic.network.begin_fault(fault, ends, one_way, kind);
-        begun.expect("a plan is validated: its link faults name links that it has");
-        if kind == LinkFault::DropConnection {
-            self.retire_connection(ends.0, ends.1);
-        }
-        if matches!(kind, LinkFault::Partition | LinkFault::DropConnection) {
-            self.reachability_changed();
-        }
-    }
-
-    /// A fault of a link ends.
-    pub(super) fn end_link_fault(&mut self, fault: FaultId) {
-        let now = self.now();
-        self.release_receivers(fault);
-        let scheduled = self.traffic.network.end_fault(now, fault);
-        self.reachability_changed();
-        self.schedule_deliveries(&scheduled);
-        self.connect_ready();
-    }
-
-    /// Every fault of every link ends.
-    pub(super) fn heal_network(&mut self) {
-        let now = self.now();
-        let scheduled = self.traffic.network.heal_all(now);
-        self.schedule_deliveries(&scheduled);
-        self.connect_ready();
-    }
-
-    fn schedule_deliveries(&mut self, scheduled: &[super::network::Scheduled]) {
-        for delivery in scheduled {
-            if let Some(to) = self.traffic.network.receiver(delivery.handle) {
-                self.timeline.at(delivery.deliver_at, Due::Deliver { to, frame: delivery.handle });
-            }
-        }
     }
 }
