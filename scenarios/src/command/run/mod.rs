@@ -83,9 +83,12 @@ fn say_shares(arguments: &Arguments, campaign: &Campaign) {
     }
 }
 
-/// Examines the kept plans, and says what came of them.
+/// Examines the kept plans where everything is run, and says what came of them.
 fn kept_plans(report: &Report<'_>, entries: &[corpus::Entry]) {
     let Report { arguments, campaign, .. } = report;
+    if arguments.target != "all" {
+        return;
+    }
     // The plans are judged as they stand, whatever else is asked for.
     let manner = Manner::plain(Arc::clone(&campaign.manner.stop));
     let account = corpus::examine_all(entries, campaign.jobs, &manner, || {});
