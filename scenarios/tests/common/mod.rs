@@ -80,15 +80,22 @@ pub const HANG_UP: u32 = 1;
 pub const INTERRUPT: u32 = 2;
 pub const TERMINATE: u32 = 15;
 
+/// Whether the line `mask` of a process's status holds a signal.
+fn has_signal(process: &str, mask: &str, signal: u32) -> bool {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let found = status.lines().find_map(|line| line.strip_prefix(mask));
+    let found = found.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    found.is_some_and(|mask| mask & (1 << (signal - 1)) != 0)
+}
+
+/// Whether whoever started these tests wants nobody to hear of a signal, as `nohup` does.
+pub fn is_ignored(signal: u32) -> bool {
+    has_signal("self", "SigIgn:", signal)
+}
+
 /// Waits until a process would rather hear of a signal than end by it.
 pub fn wait_until_it_listens(process: &mut Child, signal: u32) {
-    loop {
-        let status = std::fs::read_to_string(format!("/proc/{}/status", process.id())).unwrap_or_default();
-        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
-        let caught = caught.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-        if caught.is_some_and(|mask| mask & (1 << (signal - 1)) != 0) {
-            return;
-        }
+    while !has_signal(&process.id().to_string(), "SigCgt:", signal) {
         assert!(process.try_wait().expect("it can be asked").is_none(), "it ended before it was told to");
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
