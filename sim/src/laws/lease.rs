@@ -1,5 +1,5 @@
 //! `streams/lease`: no signature is exposed over a sequence that the sender's durable record does not cover; a lease covers
-//! 64, and a crash skips no more.
+//! 64, and a crash skips no more. A second runtime goes on from where the first was, as after a crash.
 
 use super::names::Names;
 use super::per_node::PerNode;
@@ -23,7 +23,7 @@ struct Exposures {
     certain: Option<u64>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Reservations {
     sequences: u64,
     writes: u64,
@@ -35,6 +35,8 @@ struct Reservations {
 #[derive(Default)]
 struct Node {
     restarts: u64,
+    /// Of these, those of the runtime whose copy the node began as, and that beginning.
+    inherited: u64,
     failures: u64,
 }
 
@@ -44,8 +46,8 @@ pub struct Lease {
     reader: RecordReader,
     records: RecordNames,
     nodes: PerNode<Node>,
-    exposures: FxHashMap<StreamKey, Exposures>,
-    reservations: FxHashMap<StreamKey, Reservations>,
+    exposures: FxHashMap<(NodeId, StreamKey), Exposures>,
+    reservations: FxHashMap<(NodeId, StreamKey), Reservations>,
 }
 
 impl Lease {
@@ -78,7 +80,7 @@ impl Lease {
         let restarts = self.nodes.at(node).restarts;
         let stream = &transaction.stream;
         let sequence = transaction.sequence.0;
-        let state = self.exposures.entry(*stream).or_default();
+        let state = self.exposures.entry((node, *stream)).or_default();
         if state.life != life {
             (state.life, state.certain) = (life, None);
         }
@@ -94,12 +96,25 @@ impl Lease {
             }
         }
         // A stream begins at 0: what lies below a sequence was reserved, or skipped by a restart with a lease's rest.
-        let reserved = self.reservations.get(stream).map_or(0, |reservations| reservations.sequences);
+        let reserved =
+            self.reservations.get(&(node, *stream)).map_or(0, |reservations| reservations.sequences);
         let skipped = sequence.saturating_add(1).saturating_sub(reserved);
         (skipped > LEASE * restarts).then(|| {
             let name = self.names.transaction(transaction);
             format!("exposed {name}, and {restarts} restarts skipped at least {skipped} sequences below it, 64 each are due")
         })
+    }
+
+    fn second_runtime(&mut self, node: NodeId, of: NodeId) {
+        let inherited = self.nodes.at(of).restarts + 1;
+        self.nodes.at(node).inherited = inherited;
+        let first: Vec<_> = self
+            .reservations
+            .iter()
+            .filter(|((first, _), _)| *first == of)
+            .map(|((_, stream), state)| ((node, *stream), state.clone()))
+            .collect();
+        self.reservations.extend(first);
     }
 
     fn reserved(
@@ -110,7 +125,7 @@ impl Lease {
         wrote: bool,
     ) -> Option<String> {
         let failures = self.nodes.at(node).failures;
-        let state = self.reservations.entry(*stream).or_default();
+        let state = self.reservations.entry((node, *stream)).or_default();
         if state.life != Some((life, failures)) {
             state.life = Some((life, failures));
             state.begun += 1;
@@ -159,14 +174,16 @@ fn certain_lease(
 }
 
 impl Law for Lease {
-    law_identity!(Mechanism reads Booted, Exposed, EngineTransition, EngineBatchFailed);
+    law_identity!(Mechanism reads Booted, SecondRuntime, Exposed, EngineTransition, EngineBatchFailed);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
         let wrong = match event {
             Event::Booted { node, life, .. } => {
-                self.nodes.at(*node).restarts = u64::from(life.0);
+                let state = self.nodes.at(*node);
+                state.restarts = state.inherited + u64::from(life.0);
                 return;
             }
+            Event::SecondRuntime { node, of } => return self.second_runtime(*node, *of),
             Event::Exposed { node, life, transaction, .. } => {
                 self.exposed(*node, *life, transaction, view).map(|wrong| (*node, wrong))
             }

@@ -7,8 +7,7 @@ use crate::plan::Plan;
 use crate::units::{NodeId, SimTime};
 
 /// The laws that a second live runtime excuses: of what a backup that is put back does, that which is about what is signed.
-pub(super) const LAWS: &[&str] =
-    &["streams/one-digest", "streams/honest", "streams/delivered", "streams/lease"];
+pub(super) const LAWS: &[&str] = &["streams/one-digest", "streams/honest"];
 
 /// The nodes of accounts with two runtimes, each from when the second began.
 pub(super) fn nodes(plan: &Plan) -> impl Iterator<Item = (NodeId, SimTime)> {
