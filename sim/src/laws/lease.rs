@@ -4,10 +4,11 @@
 use super::names::Names;
 use super::per_node::PerNode;
 use super::reading::{RecordNames, RecordReader, RecordValue};
+use super::store_acts::StoreActs;
 use super::{Law, Setting, View};
 use crate::ledger::event::{Event, Transaction};
 use crate::outcome::Violation;
-use crate::units::{Life, NodeId, SimTime};
+use crate::units::{FaultId, Life, NodeId, SimTime};
 use groundhog_engine::host::observe::{Decision, EngineEvent};
 use groundhog_engine::streams::key::{StreamKey, Table};
 use groundhog_engine::units::Sequence;
@@ -48,6 +49,7 @@ pub struct Lease {
     nodes: PerNode<Node>,
     exposures: FxHashMap<(NodeId, StreamKey), Exposures>,
     reservations: FxHashMap<(NodeId, StreamKey), Reservations>,
+    acts: StoreActs,
 }
 
 impl Lease {
@@ -67,6 +69,18 @@ impl Lease {
             nodes: PerNode::default(),
             exposures: FxHashMap::default(),
             reservations: FxHashMap::default(),
+            acts: StoreActs::of(setting),
+        }
+    }
+
+    /// Somebody is about to lay hands on the records of a running node: it may go on under the leases that are there now.
+    fn touched(&mut self, fault: FaultId, view: &dyn View) {
+        let Some(touch) = self.acts.get(fault).filter(|touch| touch.while_it_runs) else { return };
+        for ((node, stream), reserved) in &self.reservations {
+            if let (true, Some((life, _))) = (*node == touch.node, reserved.life) {
+                let certain = certain_lease(self.reader, view, *node, self.records.of(stream));
+                self.exposures.insert((*node, *stream), Exposures { life, certain });
+            }
         }
     }
 
@@ -174,7 +188,7 @@ fn certain_lease(
 }
 
 impl Law for Lease {
-    law_identity!(Mechanism reads Booted, SecondRuntime, Exposed, EngineTransition, EngineBatchFailed);
+    law_identity!(Mechanism reads FaultBegan, Booted, SecondRuntime, Exposed, EngineTransition, EngineBatchFailed);
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
         let wrong = match event {
@@ -183,6 +197,7 @@ impl Law for Lease {
                 state.restarts = state.inherited + u64::from(life.0);
                 return;
             }
+            Event::FaultBegan { fault } => return self.touched(*fault, view),
             Event::SecondRuntime { node, of } => return self.second_runtime(*node, *of),
             Event::Exposed { node, life, transaction, .. } => {
                 self.exposed(*node, *life, transaction, view).map(|wrong| (*node, wrong))
@@ -210,9 +225,29 @@ impl Law for Lease {
 mod tests {
     use super::*;
     use crate::laws::fake::{Image, Ledger, reservation, sender_record, transaction};
+    use crate::plan::{Fault, FaultKind, StoreAct, When};
 
     fn ledger() -> Ledger<Lease> {
         Ledger::over(Lease::new(&Ledger::setting()))
+    }
+
+    #[test]
+    fn a_running_node_goes_on_under_the_leases_that_it_had_when_its_store_was_removed() {
+        for (sequence, touched, breaks) in [(4, true, 0), (4, false, 1), (64, true, 1)] {
+            let mut plan = Ledger::plan();
+            let kind = FaultKind::Store { node: NodeId(1), act: StoreAct::RemoveStore, stopped_us: 0 };
+            plan.faults.push(Fault { id: FaultId(0), at: When::Time { us: 0 }, until_us: None, kind });
+            let mut ledger = Ledger::over(Lease::new(&Ledger::setting_of(plan)));
+            let lease = Image::Lease(1, (1, 3), 63);
+            ledger.view.surviving(1, sender_record(1, 3), &[lease]);
+            (0..=sequence).for_each(|first| ledger.engine(1, reservation(first, first, first.max(63), None)));
+            if touched {
+                ledger.event(&Event::FaultBegan { fault: FaultId(0) });
+            }
+            ledger.view = Default::default();
+            ledger.exposed(1, &transaction(1, 3, sequence, 4));
+            assert_eq!(ledger.finish().len(), breaks, "{sequence} {touched}");
+        }
     }
 
     #[test]
