@@ -21,9 +21,11 @@ fn small(options: &[&str]) -> Output {
 }
 
 /// So many sends wait for each other that a map of another order cannot agree by chance about all of them.
+const BUSY: &[&str] = &["--set", "nodes=6", "--set", "load.bursts=240", "--set", "load.streams=4"];
+
+/// What `run` of a busy scenario with these options gives.
 fn busy(options: &[&str]) -> Output {
-    let load = ["--set", "nodes=6", "--set", "load.bursts=240", "--set", "load.streams=4"];
-    let all = [&["run", "crash-mid-batch", "--seed", "7"], &load[..], options].concat();
+    let all = [&["run", "crash-mid-batch", "--seed", "7"], BUSY, options].concat();
     groundhog(&all)
 }
 
@@ -58,7 +60,7 @@ fn a_divergence_that_draws_no_random_number_is_named_with_its_event_node_and_tas
 fn of_many_seeds_the_first_that_differs_is_named_and_machines_are_told() {
     let options =
         ["run", "crash-mid-batch", "--seeds", "3", "--jobs", "2", "--plant", "map-before", "--check"];
-    let output = groundhog(&[&options, SMALL, &["--json"]].concat());
+    let output = groundhog(&[&options, BUSY, &["--json"]].concat());
     assert_eq!(output.status.code(), Some(4));
     let summary = json(&output);
     assert_eq!(summary["verdict"], "differs", "{summary:#}");

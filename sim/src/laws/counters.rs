@@ -6,12 +6,12 @@
 //! judged here. A node that dies while a transition holds its lock cannot be asked.
 
 use super::available::{CAPACITY, SPENT, UNAVAILABLE};
-use super::per_node::PerNode;
+use super::counters_asked::{Expected, Lives};
 use super::stall_ends::CUSTODY_FULL;
 use super::{Law, Setting, View};
 use crate::ledger::event::{Answer, Event, MailStep};
 use crate::outcome::Violation;
-use crate::units::{NodeId, SimTime};
+use crate::units::SimTime;
 use groundhog_engine::streams::Counters as Counted;
 use groundhog_engine::streams::key::Class;
 use groundhog_engine::streams::quota::QuotaCounters;
@@ -36,8 +36,6 @@ struct Node {
     answered: u64,
     /// The mail that is being taken: one is at a time.
     taking: Option<[u8; 32]>,
-    /// Whether it was told that the counters are wrong.
-    is_wrong: bool,
 }
 
 #[derive(Default)]
@@ -138,8 +136,9 @@ impl Node {
         }
         self.taking = None;
     }
+}
 
-    /// The first counter that is wrong, in words.
+impl Expected for Node {
     fn wrong(&self, counted: &Counted) -> Option<String> {
         const NO_BOUND: u64 = u64::MAX;
         let untold = self.arrived - self.answered;
@@ -184,7 +183,7 @@ impl Node {
 /// See the module.
 #[derive(Default)]
 pub struct Counters {
-    nodes: PerNode<Node>,
+    nodes: Lives<Node>,
 }
 
 impl Counters {
@@ -200,19 +199,6 @@ impl Counters {
     pub fn new(_setting: &Setting) -> Self {
         Self::default()
     }
-
-    fn ask(&mut self, at: SimTime, node: NodeId, view: &dyn View, broken: &mut Vec<Violation>) {
-        let state = self.nodes.at(node);
-        let Some(counted) = view.counters(node).filter(|_| !state.is_wrong) else { return };
-        let Some(wrong) = state.wrong(&counted) else { return };
-        state.is_wrong = true;
-        broken.push(Violation { law: Self::ID, at, node: Some(node), saw: format!("{node} {wrong}") });
-    }
-
-    fn ask_all(&mut self, at: SimTime, view: &dyn View, broken: &mut Vec<Violation>) {
-        let nodes: Vec<NodeId> = self.nodes.iter_mut().map(|(node, _)| node).collect();
-        nodes.into_iter().for_each(|node| self.ask(at, node, view, broken));
-    }
 }
 
 impl Law for Counters {
@@ -220,9 +206,9 @@ impl Law for Counters {
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
         match event {
-            Event::Booted { node, .. } => *self.nodes.at(*node) = Node::default(),
-            Event::Died { node, .. } => self.ask(at, *node, view, broken),
-            Event::Quiesced => self.ask_all(at, view, broken),
+            Event::Booted { node, .. } => self.nodes.begin(*node),
+            Event::Died { node, .. } => self.nodes.ask(Self::ID, at, *node, view, broken),
+            Event::Quiesced => self.nodes.ask_all(Self::ID, at, view, broken),
             Event::Arrived { node, .. } => self.nodes.at(*node).arrived += 1,
             Event::Answered { node, transaction, answer, .. } => {
                 let state = self.nodes.at(*node);
@@ -240,7 +226,7 @@ impl Law for Counters {
     }
 
     fn end(&mut self, at: SimTime, view: &dyn View, broken: &mut Vec<Violation>) {
-        self.ask_all(at, view, broken);
+        self.nodes.ask_all(Self::ID, at, view, broken);
     }
 }
 

@@ -1,6 +1,7 @@
 use super::*;
 use crate::laws::fake::{HONEST, Ledger, message, transaction};
 use crate::plan::Death;
+use crate::units::NodeId;
 
 /// One of the counters.
 type Counter = fn(&mut Counted) -> &mut u64;

@@ -5,14 +5,14 @@
 
 use super::available::{CAPACITY, SPENT, UNAVAILABLE};
 use super::counters::{EXHAUSTED, NOT_IN_CUSTODY, of_quota, quota_rows};
+use super::counters_asked::{Expected, Lives};
 use super::pending::Pending;
-use super::per_node::PerNode;
 use super::stall_ends::CUSTODY_FULL;
 use super::{Law, Setting, View};
 use crate::ledger::event::Event;
 use crate::ledger::kind::{EventKind, EventMask};
 use crate::outcome::Violation;
-use crate::units::{NodeId, SimTime};
+use crate::units::SimTime;
 use groundhog_engine::host::observe::{CustodyChange, Decision, EngineEvent, TransitionNumber};
 use groundhog_engine::streams::Counters;
 use groundhog_engine::streams::key::{Class, Table};
@@ -73,8 +73,6 @@ fn change_of(decision: &Decision, table: Table, lane: Class) -> Option<Change> {
 struct Node {
     reported: Counters,
     pending: Pending<Change>,
-    /// Whether it was told that the counters are wrong.
-    is_wrong: bool,
 }
 
 impl Node {
@@ -118,8 +116,9 @@ impl Node {
             *undone.of(&mut self.reported) -= 1;
         }
     }
+}
 
-    /// The first counter that is wrong, in words.
+impl Expected for Node {
     fn wrong(&self, counted: &Counters) -> Option<String> {
         if *counted == self.reported {
             return None;
@@ -176,7 +175,7 @@ fn rows(counters: &Counters) -> impl Iterator<Item = (String, u64)> + use<> {
 /// See the module.
 #[derive(Default)]
 pub struct CountersTold {
-    nodes: PerNode<Node>,
+    nodes: Lives<Node>,
 }
 
 impl CountersTold {
@@ -205,19 +204,6 @@ impl CountersTold {
     const fn reads_now(&self) -> EventMask {
         Self::READS
     }
-
-    fn ask(&mut self, at: SimTime, node: NodeId, view: &dyn View, broken: &mut Vec<Violation>) {
-        let state = self.nodes.at(node);
-        let Some(counted) = view.counters(node).filter(|_| !state.is_wrong) else { return };
-        let Some(wrong) = state.wrong(&counted) else { return };
-        state.is_wrong = true;
-        broken.push(Violation { law: Self::ID, at, node: Some(node), saw: format!("{node} {wrong}") });
-    }
-
-    fn ask_all(&mut self, at: SimTime, view: &dyn View, broken: &mut Vec<Violation>) {
-        let nodes: Vec<NodeId> = self.nodes.iter_mut().map(|(node, _)| node).collect();
-        nodes.into_iter().for_each(|node| self.ask(at, node, view, broken));
-    }
 }
 
 impl Law for CountersTold {
@@ -225,14 +211,14 @@ impl Law for CountersTold {
 
     fn event(&mut self, at: SimTime, event: &Event<'_>, view: &dyn View, broken: &mut Vec<Violation>) {
         match event {
-            Event::Booted { node, .. } => *self.nodes.at(*node) = Node::default(),
-            Event::Died { node, .. } => self.ask(at, *node, view, broken),
-            Event::Quiesced => self.ask_all(at, view, broken),
+            Event::Booted { node, .. } => self.nodes.begin(*node),
+            Event::Died { node, .. } => self.nodes.ask(Self::ID, at, *node, view, broken),
+            Event::Quiesced => self.nodes.ask_all(Self::ID, at, view, broken),
             Event::Engine { node, event, .. } => {
                 self.nodes.at(*node).engine(event);
                 // Reported after the undo, when the lock is free again.
                 if let EngineEvent::BatchFailed { .. } = event {
-                    self.ask(at, *node, view, broken);
+                    self.nodes.ask(Self::ID, at, *node, view, broken);
                 }
             }
             _ => {}
@@ -240,7 +226,7 @@ impl Law for CountersTold {
     }
 
     fn end(&mut self, at: SimTime, view: &dyn View, broken: &mut Vec<Violation>) {
-        self.ask_all(at, view, broken);
+        self.nodes.ask_all(Self::ID, at, view, broken);
     }
 }
 
@@ -249,6 +235,7 @@ mod tests {
     use super::*;
     use crate::laws::fake::{Ledger, admission, judgement, record, stream};
     use crate::plan::Death;
+    use crate::units::NodeId;
     use groundhog_engine::host::observe::BatchNumber;
 
     const BATCH: BatchNumber = BatchNumber(1);

@@ -84,6 +84,7 @@ pub mod undo_digest;
 pub mod verdict;
 
 pub mod counters;
+mod counters_asked;
 pub mod counters_told;
 pub mod fair_claim;
 mod licences;
