@@ -6,8 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex};
 
-/// How far a worker may run ahead of the oldest job that is not done, in jobs a worker.
-const AHEAD: u64 = 8;
+/// How far a worker may run ahead of the oldest job that is not done, in jobs a worker: as long as one run of a scenario of
+/// days takes, others do some hundred runs of scenarios of seconds.
+const AHEAD: u64 = 256;
 
 struct Queue<T> {
     started: u64,
@@ -108,6 +109,33 @@ mod tests {
             );
             assert_eq!(seen, (0..200).collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn a_long_job_keeps_no_other_worker_waiting() {
+        use std::sync::atomic::{AtomicU64, Ordering};
+        use std::time::{Duration, Instant};
+        let (done, meanwhile) = (AtomicU64::new(0), AtomicU64::new(0));
+        let began = Instant::now();
+        run(
+            2,
+            |number| (number <= 300).then_some(number),
+            |_, job| {
+                // The first takes as long as all others together, or, where they wait for it, as long as a person does.
+                while *job == 0
+                    && done.load(Ordering::Relaxed) < 300
+                    && began.elapsed() < Duration::from_secs(20)
+                {
+                    std::thread::yield_now();
+                }
+                if *job == 0 {
+                    meanwhile.store(done.load(Ordering::Relaxed), Ordering::Relaxed);
+                }
+                done.fetch_add(1, Ordering::Relaxed)
+            },
+            |_, _| (),
+        );
+        assert_eq!(meanwhile.into_inner(), 300, "others were done meanwhile");
     }
 
     #[test]

@@ -212,3 +212,24 @@ fn every_scenario_of_the_catalogue_gives_valid_plans_as_it_stands_and_of_1000_no
         generate_swarm(&large, 1).check().expect(entry.name);
     }
 }
+
+#[test]
+fn slow_machines_get_far_more_time_to_settle_than_the_file_says_and_none_of_the_catalogue_is_that_slow() {
+    for entry in CATALOGUE {
+        let scenario = read(entry.name, entry.text, &[], &crate::names::limit_ids()).expect(entry.name);
+        for seed in 0..u64::from(scenario.seeds_per_thousand / 50) {
+            for plan in [generate(&scenario, seed), generate_swarm(&scenario, seed)] {
+                let settles_ms = (plan.end_us - plan.quiesce_us) / 1_000;
+                let (least_ms, most_ms) = scenario.sections.time.settle_ms.bounds();
+                // Bursts against slow verification may need a little more than the file says.
+                let says = least_ms.cast_unsigned()..2 * most_ms.cast_unsigned();
+                assert!(says.contains(&settles_ms), "{} {seed}: {settles_ms} ms, {says:?}", entry.name);
+            }
+        }
+    }
+    let slow = Setting { key: "machines.flush_us".to_owned(), value: "1000000".to_owned() };
+    let entry = CATALOGUE[0];
+    let scenario = read(entry.name, entry.text, &[slow], &crate::names::limit_ids()).expect(entry.name);
+    let plan = generate(&scenario, 1);
+    assert!(plan.end_us - plan.quiesce_us > 60_000_000, "{} us", plan.end_us - plan.quiesce_us);
+}

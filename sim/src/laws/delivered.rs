@@ -9,6 +9,7 @@ use super::{Law, Setting, View};
 use crate::ledger::event::{Event, LossCause};
 use crate::ledger::fates::{Ending, Fates, STILL_HELD};
 use crate::outcome::Violation;
+use crate::plan::rest::way_us;
 use crate::plan::{Act, FaultKind, Plan, Route, StoreAct};
 use crate::units::{MessageId, NodeId, SimTime};
 use groundhog_engine::streams::key::{Class, Table};
@@ -24,18 +25,23 @@ pub const CLEARED_SENDER: &str = "cleared-sender";
 /// A batch that failed at the last moment takes what gathers on top of it along until it is undone: some disk operations.
 const SETTLING_NS: u64 = 10_000_000;
 
-/// The longest way of a message from its intention to its verification in quiet times.
+/// The longest way of a message from its intention to its verification in quiet times, where no machine is slow.
 const UNDER_WAY_NS: u64 = 1_000_000_000;
+
+/// How many times as long as alone a message may be under way among others.
+const CROWDED: u64 = 2;
 
 /// See the module.
 pub struct Delivered {
     plan: Arc<Plan>,
+    /// How long a message may be under way in quiet times, as the plan's links and machines have it.
+    way_ns: u64,
     fates: Fates,
     ready: PerNode<bool>,
     /// When every fault had ended, and what the last ones did was undone.
     settled: Option<SimTime>,
     due: Vec<(MessageId, NodeId, NodeId, Class)>,
-    /// Messages whose delegation may have ended before they came, by the plan.
+    /// Messages that may have expired, or whose delegation may have ended, before they came, by the plan.
     outlived: BTreeSet<MessageId>,
     relayed: BTreeSet<(NodeId, NodeId, Class)>,
     wrong_clocks: BTreeSet<NodeId>,
@@ -79,6 +85,7 @@ impl Delivered {
             node.clock.wrong_at_boot_ms != 0 || node.clock.offset_ms.unsigned_abs() > tolerance_ms
         });
         Self {
+            way_ns: way_us(plan).saturating_mul(1_000 * CROWDED),
             fates: Fates::new(plan),
             ready: PerNode::default(),
             settled: None,
@@ -116,15 +123,16 @@ impl Delivered {
         if let Act::Send(burst) = &self.plan.actions[place].act { burst.via } else { None }
     }
 
-    /// Whether a signer's delegation, issued at its last rotation, ends before what it signs now has come.
-    fn outlives_its_delegation(&self, at: SimTime, signer: NodeId) -> bool {
+    /// Whether what is signed now, or its signer's delegation, issued at its last rotation, ends before it has come.
+    fn outlives_its_proofs(&self, at: SimTime, signer: NodeId) -> bool {
         let rotated = self.plan.actions.iter().rev().filter(|action| action.node == signer);
         let issued_us = rotated
             .filter(|action| matches!(action.act, Act::RotateDelegatee))
             .map(|action| action.at_us)
             .find(|at_us| at_us * 1_000 <= at.0);
         let ends_us = issued_us.unwrap_or(0) + self.plan.engines.delegation_lifetime_ms * 1_000;
-        at.0 + UNDER_WAY_NS >= ends_us * 1_000
+        self.way_ns >= self.plan.engines.transaction_lifetime_ms * 1_000_000
+            || at.0.saturating_add(self.way_ns.max(UNDER_WAY_NS)) >= ends_us * 1_000
     }
 
     fn is_no_fault(&mut self, message: MessageId, cause: LossCause, ends: (NodeId, NodeId, Class)) -> bool {
@@ -199,7 +207,7 @@ impl Law for Delivered {
                     && self.relay_of(*message).is_none_or(|relay| *self.ready.at(relay)) =>
             {
                 let signers = [Some(*node), self.relay_of(*message)];
-                if signers.into_iter().flatten().any(|signer| self.outlives_its_delegation(at, signer)) {
+                if signers.into_iter().flatten().any(|signer| self.outlives_its_proofs(at, signer)) {
                     self.outlived.insert(*message);
                 }
                 self.due.push((*message, *node, *to, *class));

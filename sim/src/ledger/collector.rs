@@ -18,6 +18,7 @@ use crate::units::{FaultId, NodeId, SimTime};
 use groundhog_engine::host::observe::EngineEvent;
 use groundhog_engine::streams::TableUse;
 use groundhog_engine::streams::key::Class;
+use groundhog_engine::streams::lanes::LANE_WINDOW;
 use groundhog_engine::streams::lanes::RECEIVE_CREDIT_FRAMES;
 use groundhog_engine::streams::window::VerdictKind;
 use hdrhistogram::Histogram;
@@ -29,8 +30,6 @@ pub const MOST_SLICES: u64 = 240;
 const LATENCY_DIGITS: u8 = 3;
 /// A node writes at most one batch while one more gathers (seed 000; decision 12).
 const MOST_BATCHES: u64 = 2;
-/// A lane's window (design section 3, Network).
-const LANE_WINDOW: u64 = 8;
 
 const VERDICTS: [VerdictKind; 7] = [
     VerdictKind::First,

@@ -49,7 +49,7 @@ pub enum PlanError {
 }
 
 /// The longest run, in microseconds: a hundred days.
-const MAX_RUN_US: u64 = 100 * 86_400 * 1_000_000;
+pub(super) const MAX_RUN_US: u64 = 100 * 86_400 * 1_000_000;
 
 /// The longest that one frame or one disk operation takes without a fault, in microseconds: a minute.
 pub(super) const MAX_WAIT_US: u64 = 60_000_000;

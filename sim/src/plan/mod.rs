@@ -15,6 +15,7 @@ mod generate;
 mod links;
 pub mod mail;
 mod profile;
+pub(crate) mod rest;
 mod ring;
 mod scenario;
 mod slots;
@@ -81,7 +82,8 @@ pub struct Plan {
     pub faults: Vec<Fault>,
     /// When every fault has ended and only healing goes on.
     pub quiesce_us: u64,
-    /// When the run ends: what is not delivered by then is lost without a cause.
+    /// When the run ends: what is not delivered by then is lost without a cause. A plan that is drawn gives slow machines the
+    /// time that they may need.
     pub end_us: u64,
     /// The ceiling of each known limit; one beyond it breaks the law that it excuses.
     pub limits: std::collections::BTreeMap<String, u64>,

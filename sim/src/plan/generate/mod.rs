@@ -24,8 +24,10 @@ mod swarm_tests;
 #[cfg(test)]
 mod tests;
 
+use super::check::MAX_RUN_US;
 use super::dice::Dice;
 use super::fault::{DiskFault, DiskOperation, LinkFault};
+use super::rest::at_rest_us;
 use super::swarm::{self, Intensity, Kind, Levels};
 use super::{Action, Engines, Fault, FaultKind, Plan, Profile, Quota, Scenario, Slots, When};
 use super::{Costs, DiskLatency};
@@ -200,7 +202,7 @@ fn finish(draft: Draft<'_>, engines: Engines, nodes: Vec<super::NodePlan>) -> Pl
     for (fault, id) in faults.iter_mut().zip(0..) {
         fault.id = FaultId(id);
     }
-    Plan {
+    let mut plan = Plan {
         format: super::FORMAT,
         groundhog: env!("CARGO_PKG_VERSION").to_owned(),
         scenario: scenario.name.clone(),
@@ -223,7 +225,9 @@ fn finish(draft: Draft<'_>, engines: Engines, nodes: Vec<super::NodePlan>) -> Pl
             .collect(),
         swarm: levels,
         ring,
-    }
+    };
+    plan.end_us = plan.end_us.max(at_rest_us(&plan)).min(MAX_RUN_US);
+    plan
 }
 
 fn engines(draft: &Draft<'_>) -> Engines {
