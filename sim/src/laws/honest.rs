@@ -2,16 +2,19 @@
 //!
 //! The premise is the world's to establish ([`crate::ledger::event::Passage::honest`]): pushed in signing order, one link
 //! generation, one channel, straight from its origin, the original copy. A stream that the plan sends over more than one
-//! way has no one lane that keeps its order, and is not judged.
+//! way has no one lane that keeps its order, and is not judged. Nor is what is stale because somebody else brought a frame
+//! of the stream so far ahead of its own lane that the window had moved on: the window is meant to follow what is authentic,
+//! whoever brings it.
 
 use super::names::{DigestKey, Names};
 use super::{Law, Setting, View};
-use crate::ledger::event::{Answer, Event};
+use crate::ledger::event::{Answer, Event, Transaction};
 use crate::outcome::Violation;
 use crate::plan::Act;
 use crate::units::{NodeId, SimTime};
 use groundhog_engine::streams::key::{Class, StreamKey};
-use groundhog_engine::streams::window::VerdictKind;
+use groundhog_engine::streams::window::{VerdictKind, WINDOW_SLOTS};
+use groundhog_engine::units::Sequence;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,6 +23,8 @@ pub struct Honest {
     names: Names,
     /// Whether the first arrival of a transaction at its destination was the honest one.
     first_was_honest: FxHashMap<(DigestKey, NodeId), bool>,
+    /// The highest sequence of a stream whose first arrival at its destination was not the honest one.
+    brought_ahead: FxHashMap<(StreamKey, NodeId), Sequence>,
     /// Origin, destination and class of streams that are sent over more than one way.
     mixed: BTreeSet<(NodeId, NodeId, Class)>,
 }
@@ -45,7 +50,25 @@ impl Honest {
                 mixed.insert(stream);
             }
         }
-        Self { names: setting.names.clone(), first_was_honest: FxHashMap::default(), mixed }
+        Self {
+            names: setting.names.clone(),
+            first_was_honest: FxHashMap::default(),
+            brought_ahead: FxHashMap::default(),
+            mixed,
+        }
+    }
+
+    /// A transaction arrives for the first time, and not by its own lane.
+    fn brought(&mut self, transaction: &Transaction, node: NodeId) {
+        let highest = self.brought_ahead.entry((transaction.stream, node)).or_insert(transaction.sequence);
+        *highest = transaction.sequence.max(*highest);
+    }
+
+    /// Whether somebody else moved the window past this transaction.
+    fn is_overtaken(&self, transaction: &Transaction, node: NodeId, verdict: VerdictKind) -> bool {
+        let ahead = self.brought_ahead.get(&(transaction.stream, node));
+        let behind = ahead.and_then(|ahead| ahead.0.checked_sub(transaction.sequence.0));
+        verdict == VerdictKind::Stale && behind.is_some_and(|behind| behind >= WINDOW_SLOTS)
     }
 
     fn is_mixed(&self, stream: &StreamKey) -> bool {
@@ -61,14 +84,21 @@ impl Law for Honest {
         match event {
             Event::Arrived { node, transaction, passage, .. } => {
                 let arrival = (DigestKey::of(&transaction.digest), *node);
+                let is_first = !self.first_was_honest.contains_key(&arrival);
                 self.first_was_honest.entry(arrival).or_insert(passage.honest);
+                if is_first && !passage.honest {
+                    self.brought(transaction, *node);
+                }
             }
             Event::Answered { node, transaction, passage, answer: Answer::Verdict(verdict), .. }
                 if passage.honest && !verdict.dispatches() =>
             {
                 // Only one arrival of a transaction is honest, so an honest answer is the first arrival's iff that was honest.
                 let arrival = (DigestKey::of(&transaction.digest), *node);
-                if self.first_was_honest.get(&arrival) == Some(&true) && !self.is_mixed(&transaction.stream) {
+                if self.first_was_honest.get(&arrival) == Some(&true)
+                    && !self.is_mixed(&transaction.stream)
+                    && !self.is_overtaken(transaction, *node, *verdict)
+                {
                     let name = self.names.transaction(transaction);
                     let verdict = VerdictKind::id(*verdict);
                     let saw = format!("{node} refused the honest {name} at its first arrival: {verdict}");
@@ -108,6 +138,24 @@ mod tests {
         ledger.arrived(3, &transaction(1, 3, 42, 8), HONEST);
         ledger.answered(3, &transaction(1, 3, 42, 8), HONEST, Answer::Verdict(VerdictKind::Replay));
         assert_eq!(ledger.finish(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn what_somebody_else_overtook_by_a_window_may_be_stale_and_nothing_else_of_it() {
+        for (ahead, verdict, breaks) in [
+            (WINDOW_SLOTS, VerdictKind::Stale, 0),
+            (WINDOW_SLOTS - 1, VerdictKind::Stale, 1),
+            (WINDOW_SLOTS, VerdictKind::Fork, 1),
+        ] {
+            let mut ledger = Ledger::over(Honest::new(&Ledger::setting()));
+            ledger.admitted(3, &transaction(1, 3, 41 + ahead, 8), COPY, VerdictKind::Advance);
+            ledger.admitted(3, &transaction(1, 3, 41, 7), HONEST, verdict);
+            assert_eq!(ledger.finish().len(), breaks, "{ahead} ahead, {verdict:?}");
+        }
+        let mut ledger = Ledger::over(Honest::new(&Ledger::setting()));
+        ledger.admitted(3, &transaction(1, 3, 141, 8), HONEST, VerdictKind::Advance);
+        ledger.admitted(3, &transaction(1, 3, 41, 7), HONEST, VerdictKind::Stale);
+        assert_eq!(ledger.finish().len(), 1, "its own lane overtook nothing");
     }
 
     #[test]
