@@ -68,6 +68,16 @@ impl Tally {
             }
         }
     }
+
+    /// Runs that did not hold.
+    pub fn failed(&self) -> u64 {
+        let of = |lane: &Lane| {
+            lane.totals.seeds - lane.totals.held
+                + u64::from(lane.wrong.is_some())
+                + u64::from(lane.failed.is_some())
+        };
+        self.lanes.iter().map(of).sum()
+    }
 }
 
 impl Lane {

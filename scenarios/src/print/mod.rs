@@ -3,6 +3,7 @@
 pub mod block;
 pub mod columns;
 pub mod plan_words;
+pub mod progress;
 pub mod quote;
 pub mod text;
 pub mod unwritten;

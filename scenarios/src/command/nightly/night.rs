@@ -15,11 +15,11 @@ use crate::conviction::{Case, Terms};
 use crate::corpus::{self, Account, Entry};
 use crate::exit::Exit;
 use crate::print::block::{Failure, FailureKind};
+use crate::print::progress::Progress;
 use crate::shrinking::Watch;
 use crate::simulate::Manner;
 use crate::target::Target;
 use groundhog_engine::flaws::Flaw;
-use indicatif::{ProgressBar, ProgressStyle};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -101,13 +101,13 @@ impl Night<'_> {
 
     /// Kept plans come first and may take all of the time.
     fn corpus(&self, entries: &[Entry]) {
-        let bar = bar(entries.len() as u64, "kept plans");
+        let progress = Progress::new(Some(entries.len() as u64), "kept plans");
         let manner = Manner::plain(Arc::default());
         let threads = self.arguments.threads();
         let account = self.until(self.end(), &manner.stop, || {
-            corpus::examine_all(entries, threads, &manner, || bar.inc(1))
+            corpus::examine_all(entries, threads, &manner, || progress.step(|| 0))
         });
-        bar.finish_and_clear();
+        progress.finish();
         self.done.lock().expect("nobody panics with it").corpus = Some(account);
     }
 
@@ -157,7 +157,8 @@ impl Night<'_> {
 
     /// Fresh seeds of every scenario until the time is nearly over; what fails is shrunk between two stretches of them.
     fn fresh_seeds(&self) {
-        let bar = bar(0, "runs");
+        let progress = Progress::new(None, "runs");
+        let failed = || self.tally.lock().expect("the tally's holders do not panic").failed();
         let end = self.began + self.arguments.time * (1_000 - LEFT_PER_MILLE) / 1_000;
         let mut from = self.first_seed;
         loop {
@@ -176,13 +177,13 @@ impl Night<'_> {
                 hard_end: Some(self.end()),
             };
             // What was cut short is told by the monitor's reason.
-            let _ = campaign.run(&self.tally, &self.monitor, || bar.inc(1));
+            let _ = campaign.run(&self.tally, &self.monitor, || progress.step(failed));
             from = self.first_seed + self.seeds();
             if !self.is_stopped() {
                 Shrinks::go_on(self, end);
             }
         }
-        bar.finish_and_clear();
+        progress.finish();
     }
 
     /// Seeds of each scenario that were run.
@@ -253,15 +254,4 @@ impl Night<'_> {
             repeat: Some(self.arguments.repeat(self.first_seed)),
         })
     }
-}
-
-/// A bar on the standard error; hidden without a terminal.
-fn bar(length: u64, what: &'static str) -> ProgressBar {
-    let template = match length {
-        0 => format!("{{elapsed_precise}} {{pos}} {what}, {{per_sec}}"),
-        _ => format!("{{elapsed_precise}} {{wide_bar}} {{pos}}/{{len}} {what}"),
-    };
-    let style = ProgressStyle::with_template(&template);
-    let bar = if length == 0 { ProgressBar::no_length() } else { ProgressBar::new(length) };
-    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

@@ -20,13 +20,13 @@ use crate::corpus;
 use crate::exit::Exit;
 use crate::fitness;
 use crate::print::block::{self, Failure};
+use crate::print::progress::Progress;
 use crate::print::text;
 use crate::simulate::Manner;
 use crate::target;
 use groundhog_reports::Claim;
 use groundhog_sim::outcome::Outcome;
 use groundhog_sim::plan::Plan;
-use indicatif::{ProgressBar, ProgressStyle};
 use report::Report;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU8};
@@ -117,25 +117,23 @@ fn watched(report: &Report<'_>, entries: &[corpus::Entry], tally: &Mutex<Tally>,
         });
         kept_plans(report, entries);
         say_shares(report.arguments, report.campaign);
-        let cut_short = report.campaign.run(tally, monitor, || bar.inc(1));
+        let cut_short = report.campaign.run(tally, monitor, || bar.step(|| failed(tally)));
         monitor.over();
         looking.thread().unpark();
         cut_short
     });
-    bar.finish_and_clear();
+    bar.finish();
     cut_short
 }
 
-/// A bar on the standard error; hidden without a terminal.
-fn progress(campaign: &Campaign) -> ProgressBar {
-    let targets = campaign.targets.len() as u64;
-    let bar = match campaign.seeds.count() {
-        Some(1) if targets == 1 => ProgressBar::new_spinner(),
-        Some(count) => ProgressBar::new(campaign.shares().runs_of(campaign.seeds.first(), count)),
-        None => ProgressBar::no_length(),
-    };
-    let style = ProgressStyle::with_template("{elapsed_precise} {wide_bar} {pos}/{len} runs, {per_sec}");
-    bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+fn progress(campaign: &Campaign) -> Progress {
+    let runs = |count| campaign.shares().runs_of(campaign.seeds.first(), count);
+    Progress::new(campaign.seeds.count().map(runs), "runs")
+}
+
+/// Runs that did not hold, so far.
+fn failed(tally: &Mutex<Tally>) -> u64 {
+    tally.lock().expect("the tally's holders do not panic").failed()
 }
 
 /// What failed in one run of a written plan.
