@@ -53,6 +53,8 @@ struct Known {
     may_at: Option<WallMs>,
     sure_at: Option<WallMs>,
     open: SmallVec<[Open; 1]>,
+    /// When it is spent by what was told while others of it were not: its own first may be among them.
+    told_ahead: Option<WallMs>,
     /// It may have begun anew without anybody being told: who else it may be charged to since.
     unsure: BTreeSet<Introducer>,
 }
@@ -169,6 +171,7 @@ impl ReferenceSlots {
         self.own.clear();
         self.open_of.clear();
         for stream in 0..self.streams.len() {
+            self.streams[stream].told_ahead = None;
             let opens = std::mem::take(&mut self.streams[stream].open);
             opens.iter().for_each(|open| self.may_have_landed(stream, open));
         }
@@ -250,7 +253,7 @@ impl ReferenceSlots {
                 self.began(stream, &open);
                 return open.over.map(Seen::BegunBeyond);
             }
-            Answer::Verdict(verdict) if verdict.dispatches() => self.went_on(stream, open.spent),
+            Answer::Verdict(verdict) if verdict.dispatches() => self.went_on(stream, &open),
             Answer::Refused(super::available::CAPACITY) => return Some(Seen::Refused(self.refused(&open))),
             Answer::FailedBatch | Answer::Unscheduled => self.may_have_landed(stream, &open),
             Answer::Verdict(_) | Answer::Refused(_) => {}
@@ -262,10 +265,12 @@ impl ReferenceSlots {
         self.is_not_sure(stream);
         let known = &mut self.streams[stream];
         known.unsure.clear();
+        // Of one batch, an advance may be told before the first that it follows.
+        let spent = known.told_ahead.take().map_or(open.spent, |ahead| ahead.max(open.spent));
         if let (Some(at), Some((introducer, _))) = (known.may_at.take(), known.charged) {
             self.may.entry(introducer).or_default().remove(&(at, number(stream)));
         }
-        known.charged = Some((open.introducer, open.spent));
+        known.charged = Some((open.introducer, spent));
         self.stands_in_both(stream);
         if let Introducer::Slot(slot) = open.introducer
             && let Some(own) = self.own.get_mut(&slot)
@@ -274,14 +279,19 @@ impl ReferenceSlots {
         }
     }
 
-    fn went_on(&mut self, stream: usize, until: WallMs) {
+    fn went_on(&mut self, stream: usize, open: &Open) {
+        let until = open.spent;
         for introducer in self.streams[stream].unsure.clone() {
             self.may_be_charged(stream, introducer, until);
         }
         let known = &mut self.streams[stream];
+        let is_alone = known.open.is_empty();
+        known.told_ahead = (!is_alone).then(|| known.told_ahead.map_or(until, |ahead| ahead.max(until)));
         let Some((_, spent)) = &mut known.charged else { return };
+        // What was spent when this arrived has begun anew since, by a first that is not told yet, or had been told less.
+        let is_sure = is_alone || *spent >= open.wall;
         *spent = until.max(*spent);
-        if known.unsure.is_empty() {
+        if known.unsure.is_empty() && is_sure {
             self.stands_in_both(stream);
             return;
         }

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
     use crate::laws::available::CAPACITY;
     use crate::laws::fake::{BRIEF_SPENT_MS, COPY, Ledger, brief};
-    use crate::ledger::event::Answer;
+    use crate::ledger::event::{Answer, Transaction};
     use crate::plan::Slots;
     use groundhog_engine::streams::window::VerdictKind;
     use groundhog_engine::units::WallMs;
@@ -92,6 +92,38 @@ mod tests {
         assert_eq!(refused_at(BRIEF_SPENT_MS, 2), 0);
         assert_eq!(refused_at(BRIEF_SPENT_MS + 1, 2), 1, "what was there is spent");
         assert_eq!(refused_at(2, 1), 1, "one stream of two");
+    }
+
+    #[test]
+    fn what_follows_a_first_and_is_told_before_it_counts_for_as_long_as_it_lasts() {
+        for (told, second, breaks) in [
+            ([0, 1], VerdictKind::Advance, 0),
+            ([1, 0], VerdictKind::Advance, 0),
+            ([1, 0], VerdictKind::Stale, 1),
+        ] {
+            let mut plan = Ledger::plan();
+            plan.engines.slots = Some(Slots { slots: 1, floor: 1, pool: 0, inbox: 1, self_share: 1 });
+            let mut ledger = Ledger::over(RefusalEnds::new(&Ledger::setting_of(plan)));
+            let slot: Introducer =
+                serde_json::from_value(serde_json::json!({ "Slot": 0 })).expect("an introducer");
+            // One batch holds a first, and what is spent later.
+            let of_batch = [(brief(0, 3, 1), VerdictKind::First), (later(brief(0, 3, 2)), second)];
+            for (transaction, _) in &of_batch {
+                ledger.introduced(3, WallMs(1), transaction, (COPY, slot));
+            }
+            for (transaction, verdict) in told.map(|place: usize| &of_batch[place]) {
+                ledger.answered(3, transaction, COPY, Answer::Verdict(*verdict));
+            }
+            let new = brief(5, 3, 1);
+            ledger.introduced(3, WallMs(BRIEF_SPENT_MS + 1), &new, (COPY, slot));
+            ledger.answered(3, &new, COPY, Answer::Refused(CAPACITY));
+            assert_eq!(ledger.finish().len(), breaks, "{told:?}, {second:?}");
+        }
+    }
+
+    fn later(mut transaction: Transaction) -> Transaction {
+        transaction.expires = transaction.expires.plus_ms(60_000);
+        transaction
     }
 
     #[test]
