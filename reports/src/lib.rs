@@ -28,7 +28,7 @@ pub use marks::{MarkRate, Standing};
 pub use owned::{Claim, check, claim};
 pub use page::{CurvePoints, Sizing, of_sizing as sizing_page};
 pub use summary::{FORMAT, of_campaign as campaign_summary, of_run as run_summary};
-pub use terminal::{terminal, terminal_campaign};
+pub use terminal::{labelled_command, terminal, terminal_campaign};
 pub use totals::{BoundTotal, Broken, CutTotal, LevelSeeds, LimitUse, Totals, cut_id};
 pub use write::{FILES_OF_A_CAMPAIGN, FILES_OF_A_RUN};
 pub use write::{Written, file_stem, write_campaign, write_files, write_run};

@@ -339,6 +339,113 @@ pub const WORDS: &[Word] = &[
         means: "Neither dispatched nor judged by the window: refused with a reason, which refusals count by name.",
     },
     Word { sense: "mail", word: "undelivered at the end", means: "Carriers hold it at the end of the run." },
+    Word {
+        sense: "refusal",
+        word: "quota-table-capacity-exhausted",
+        means: "As many origins of the class have buckets as the quota's table holds; a later transaction may pass.",
+    },
+    Word {
+        sense: "refusal",
+        word: "quota-clock-regressed",
+        means: "The clock of the quota went backwards: nothing is charged by it.",
+    },
+    Word {
+        sense: "line of a summary",
+        word: "messages",
+        means: "What the workload meant to send, what was dispatched, and what was lost.",
+    },
+    Word {
+        sense: "line of a summary",
+        word: "lost",
+        means: "Messages that were not dispatched, each by exactly one cause.",
+    },
+    Word {
+        sense: "line of a summary",
+        word: "verdicts",
+        means: "What engines answered to arriving transactions.",
+    },
+    Word {
+        sense: "line of a summary",
+        word: "refusals",
+        means: "Why engines refused what never came to a verdict.",
+    },
+    Word { sense: "line of a summary", word: "faults", means: "Faults that struck, by kind." },
+    Word { sense: "line of a summary", word: "deaths", means: "Nodes that died, by kind of death." },
+    Word {
+        sense: "line of a summary",
+        word: "limits",
+        means: "Known limits that were met, and how often: what would break a law, were it not a cost that the design accepts.",
+    },
+    Word {
+        sense: "line of a summary",
+        word: "bound",
+        means: "The most that anything bounded ever held, beside its bound.",
+    },
+    Word { sense: "line of a summary", word: "batches", means: "Group commits, and the records in them." },
+    Word {
+        sense: "line of a summary",
+        word: "marks",
+        means: "States that seeds must reach, and how often they did.",
+    },
+    Word {
+        sense: "line of a summary",
+        word: "simulated",
+        means: "Simulated time from the beginning to the end of the run.",
+    },
+    Word { sense: "line of a summary", word: "repeat", means: "The command that gives the same again." },
+    Word {
+        sense: "line of a summary",
+        word: "fingerprint",
+        means: "SHA-256 over every event of the run: equal for equal seeds, whatever machine runs them.",
+    },
+    Word {
+        sense: "line of a summary",
+        word: "swarm",
+        means: "Which kinds of fault a seed has: off, light or heavy.",
+    },
+    Word {
+        sense: "line of a summary",
+        word: "flood",
+        means: "What floods took, by the connection slots that the party had, and whom they hurt.",
+    },
+    Word {
+        sense: "line of a summary",
+        word: "shrunk",
+        means: "What a failing plan was cut down to while the same law broke, and where that lies.",
+    },
+    Word {
+        sense: "line of a summary",
+        word: "images",
+        means: "Distinct contents that a disk could be left with after the deaths of a sweep.",
+    },
+    Word {
+        sense: "line of a summary",
+        word: "recovery",
+        means: "Crash points in the recovery from the deaths of a sweep.",
+    },
+    Word { sense: "outcome", word: "HELD", means: "No law was broken, and nothing was cut short." },
+    Word {
+        sense: "outcome",
+        word: "FAILED",
+        means: "A law was broken, or a mark or a figure missed: the block at the end says which.",
+    },
+    Word {
+        sense: "outcome",
+        word: "CUT",
+        means: "A bound of time, polls or memory was hit, or it was interrupted.",
+    },
+    Word {
+        sense: "outcome",
+        word: "CUT SHORT",
+        means: "What was run held or failed as it says; not all that was asked for was run.",
+    },
+    Word {
+        sense: "outcome",
+        word: "DIFFERS",
+        means: "Two runs of one plan parted: the run is not deterministic.",
+    },
+    Word { sense: "outcome", word: "KEPT", means: "A plan lies among the kept ones now." },
+    Word { sense: "outcome", word: "NONE", means: "Nothing of it was run." },
 ];
 
 /// Every sense of one word.

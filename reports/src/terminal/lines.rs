@@ -13,6 +13,20 @@ pub(super) struct Lines {
     colour: bool,
 }
 
+/// A label and a command beside it, in lines of `width` columns that can be pasted as they stand.
+#[must_use]
+pub fn labelled_command(label: &str, command: &str, width: usize) -> String {
+    let mut text = String::new();
+    let mut start = format!("  {label:<width$}", width = LABEL - 2);
+    let mut rest = pieces(command, width - LABEL - 2).into_iter().peekable();
+    while let Some(piece) = rest.next() {
+        let end = if rest.peek().is_some() { " \\" } else { "" };
+        text.push_str(&format!("{start}{piece}{end}\n"));
+        start = " ".repeat(LABEL);
+    }
+    text
+}
+
 impl Lines {
     /// No line yet.
     pub fn new(width: u16, colour: bool) -> Self {
@@ -71,13 +85,7 @@ impl Lines {
 
     /// A label and a command beside it, broken with backslashes where it must be.
     pub fn command(&mut self, label: &str, command: &str) {
-        let mut start = format!("  {label:<width$}", width = LABEL - 2);
-        let mut rest = pieces(command, self.width - LABEL - 2).into_iter().peekable();
-        while let Some(piece) = rest.next() {
-            let end = if rest.peek().is_some() { " \\" } else { "" };
-            self.text.push_str(&format!("{start}{piece}{end}\n"));
-            start = " ".repeat(LABEL);
-        }
+        self.text.push_str(&labelled_command(label, command, self.width));
     }
 
     /// On a line of its own, whatever the width: tools look for it.

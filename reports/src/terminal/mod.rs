@@ -6,6 +6,8 @@
 mod figures;
 mod lines;
 
+pub use lines::labelled_command;
+
 use crate::facts::{CampaignFacts, RunFacts, ScenarioFacts};
 use crate::format::{count, counted, hex, swarm_words};
 use crate::page::{cut_words, real, simulated, whereabouts};
@@ -62,13 +64,14 @@ pub fn terminal_campaign(facts: &CampaignFacts<'_>, width: u16, colour: bool) ->
     }
     let seeds: u64 = facts.scenarios.iter().map(|scenario| scenario.totals.seeds).sum();
     let held: u64 = facts.scenarios.iter().map(|scenario| scenario.totals.held).sum();
+    let run = facts.scenarios.iter().filter(|scenario| scenario.totals.seeds > 0).count();
     lines.verdict(
         campaign_verdict(facts),
         &format!(
             "{} of {} held, {}, real time {}",
             count(held),
             counted(seeds, "seed"),
-            counted(facts.scenarios.len() as u64, "scenario"),
+            counted(run as u64, "scenario"),
             real(facts.real)
         ),
     );

@@ -1,6 +1,7 @@
 //! `groundhog keep`: a plan into the corpus, with law, date and reason.
 
 use super::CallError;
+use super::shrink::law_beside;
 use crate::corpus;
 use crate::exit::Exit;
 use crate::print::text;
@@ -10,7 +11,7 @@ use crate::target::{self, Source, TargetError};
 use clap::Args;
 use groundhog_sim::laws::catalogue::LAWS;
 use groundhog_sim::plan::Plan;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 #[derive(Args)]
@@ -20,7 +21,8 @@ pub struct Arguments {
     /// Why it is kept, in a sentence.
     #[arg(long, value_name = "TEXT", value_parser = sentence)]
     reason: String,
-    /// The law that it breaks; needed where it breaks none any more, or several.
+    /// The law that it breaks; needed where it breaks none any more, or several and the file beside it does not say for
+    /// which it was cut down.
     #[arg(long, value_name = "ID")]
     law: Option<String>,
     /// The name of the entry.
@@ -86,6 +88,7 @@ fn law(plan: &Plan, arguments: &Arguments) -> Result<String, CallError> {
     let mut broken: Vec<&str> = outcome.violations.iter().map(|violation| violation.law).collect();
     broken.sort_unstable();
     broken.dedup();
+    let beside = law_beside(Path::new(&arguments.plan));
     match (&arguments.law, &broken[..]) {
         (Some(law), broken) if plan.flaws.is_empty() || broken.contains(&law.as_str()) => Ok(law.clone()),
         (Some(law), _) => Err(call(format!("{} does not break {law}", arguments.plan))),
@@ -94,6 +97,9 @@ fn law(plan: &Plan, arguments: &Arguments) -> Result<String, CallError> {
             "{} breaks no law; where it did before a change, name the law with --law",
             arguments.plan
         ))),
+        (None, several) if beside.as_deref().is_some_and(|beside| several.contains(&beside)) => {
+            Ok(beside.expect("it is one of them"))
+        }
         (None, several) => Err(call(format!(
             "{} breaks {}; name with --law the one that it is kept for",
             arguments.plan,

@@ -190,7 +190,7 @@ fn not_itself(plan: &str, file: &Path) -> Result<(), TargetError> {
 }
 
 /// The law that stands beside a plan that was cut down or kept: it is what the plan is about.
-fn law_beside(plan: &Path) -> Option<String> {
+pub(super) fn law_beside(plan: &Path) -> Option<String> {
     let text = |kind| crate::target::read_text(&plan.with_extension(kind)).ok();
     let kept = || {
         let table: toml::Table = text("toml")?.parse().ok()?;

@@ -92,8 +92,8 @@ impl ReferenceSlots {
         let slot = slot_of(refused.introducer, bounds)?;
         let floor = u64::from(bounds.floor);
         let above = refused.most.saturating_sub(floor);
-        // Alone it would have all of the pool.
-        if above >= bounds.pool.into() || capacity < bounds.most_streams() {
+        // Alone it would have all of the pool. Who had what when it was refused is not known where streams have moved since.
+        if above >= bounds.pool.into() || capacity < bounds.most_streams() || refused.moved > 0 {
             return None;
         }
         let (mut over_floor, mut pooled, mut total) = (0, 0, 0);

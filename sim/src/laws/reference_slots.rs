@@ -27,14 +27,18 @@ struct Open {
     word: u64,
     passage: Passage,
     introducer: Introducer,
-    /// Whom the stream was charged to when it arrived, if somebody else.
-    also: Option<Introducer>,
+    /// Whom else the stream was charged to when it arrived, or since.
+    also: SmallVec<[Introducer; 1]>,
+    /// Who brought the same bytes and was answered: that answer may have been this one's.
+    or: SmallVec<[Introducer; 1]>,
     spent: WallMs,
     wall: WallMs,
     /// Whether an earlier admission's clock was ahead of this one's.
     behind: bool,
     /// Why a new stream could not be admitted when it arrived, for sure.
     over: Option<OverClaim>,
+    /// Streams that had moved when it arrived.
+    moved: u64,
 }
 
 /// A stream of the node, by the order in which they were met: what is filed under it is small and compared fast.
@@ -70,6 +74,8 @@ pub struct RefusedNew {
     pub most_unspent: Option<u64>,
     /// New streams that the slot's present connection brought; as many as can be for who has no slot.
     pub own: u64,
+    /// Streams that went from one introducer to another while nobody knew of the refusal: counted above, wherever they went.
+    pub moved: u64,
 }
 
 /// What an answer says of charges.
@@ -95,6 +101,8 @@ pub struct ReferenceSlots {
     sure: SpentSet,
     sure_of: BTreeMap<Introducer, u64>,
     latest: WallMs,
+    /// Streams that began anew through somebody else than before.
+    moved: u64,
     taken: BTreeSet<SlotIndex>,
     /// New streams of each slot since its connection was admitted.
     own: FxHashMap<SlotIndex, u64>,
@@ -179,10 +187,12 @@ impl ReferenceSlots {
 
     /// What nobody was told of, or what failed, may be on the disk and be found there by the next life.
     fn may_have_landed(&mut self, stream: usize, open: &Open) {
-        for introducer in [Some(open.introducer), open.also].into_iter().flatten() {
-            self.may_be_charged(stream, introducer, open.spent);
+        for introducer in [open.introducer].iter().chain(&open.also).chain(&open.or) {
+            self.may_be_charged(stream, *introducer, open.spent);
         }
-        self.may_have_begun(stream, open.introducer);
+        for introducer in [open.introducer].iter().chain(&open.or) {
+            self.may_have_begun(stream, *introducer);
+        }
     }
 
     /// A first admission of the stream may be durable and untold: it is charged to nobody for sure until one is told.
@@ -221,8 +231,9 @@ impl ReferenceSlots {
         let stream = self.number_of(&transaction.stream);
         let known = &mut self.streams[stream];
         let also = known.charged.map(|(charged, _)| charged).filter(|charged| *charged != introducer);
-        for introducer in [Some(introducer), also].into_iter().flatten() {
-            *self.open_of.entry(introducer).or_default() += 1;
+        let also: SmallVec<[Introducer; 1]> = also.into_iter().collect();
+        for introducer in [introducer].iter().chain(&also) {
+            *self.open_of.entry(*introducer).or_default() += 1;
         }
         known.open.push(Open {
             sequence: transaction.sequence.0,
@@ -230,10 +241,12 @@ impl ReferenceSlots {
             passage,
             introducer,
             also,
+            or: SmallVec::new(),
             spent: spent(transaction),
             wall,
             behind,
             over,
+            moved: self.moved,
         });
     }
 
@@ -241,27 +254,36 @@ impl ReferenceSlots {
         let (sequence, word) = (transaction.sequence.0, DigestKey::word(&transaction.digest));
         let stream = self.number_of(&transaction.stream);
         let opens = &mut self.streams[stream].open;
-        let place = opens
-            .iter()
-            .position(|open| (open.sequence, open.word, open.passage) == (sequence, word, passage))?;
+        let is_this = |open: &Open| (open.sequence, open.word, open.passage) == (sequence, word, passage);
+        let place = opens.iter().position(is_this)?;
         let open = opens.remove(place);
-        for introducer in [Some(open.introducer), open.also].into_iter().flatten() {
-            *self.open_of.entry(introducer).or_default() -= 1;
+        // Two may have brought the same bytes: nobody sees which of them this answers.
+        let mut others = open.or.clone();
+        for other in opens.iter_mut().filter(|other| is_this(other) && other.introducer != open.introducer) {
+            others.push(other.introducer);
+            other.or.push(open.introducer);
+            *self.open_of.entry(open.introducer).or_default() += 1;
+        }
+        for introducer in [open.introducer].iter().chain(&open.also).chain(&open.or) {
+            *self.open_of.entry(*introducer).or_default() -= 1;
         }
         match answer {
             Answer::Verdict(VerdictKind::First) => {
-                self.began(stream, &open);
-                return open.over.map(Seen::BegunBeyond);
+                self.began(stream, &open, &others);
+                return open.over.filter(|_| others.is_empty()).map(Seen::BegunBeyond);
             }
             Answer::Verdict(verdict) if verdict.dispatches() => self.went_on(stream, &open),
-            Answer::Refused(super::available::CAPACITY) => return Some(Seen::Refused(self.refused(&open))),
+            Answer::Refused(super::available::CAPACITY) if others.is_empty() => {
+                return Some(Seen::Refused(self.refused(&open)));
+            }
             Answer::FailedBatch | Answer::Unscheduled => self.may_have_landed(stream, &open),
             Answer::Verdict(_) | Answer::Refused(_) => {}
         }
         None
     }
 
-    fn began(&mut self, stream: usize, open: &Open) {
+    /// It is charged to who brought this, or to one of `others` who brought the same.
+    fn began(&mut self, stream: usize, open: &Open, others: &[Introducer]) {
         self.is_not_sure(stream);
         let known = &mut self.streams[stream];
         known.unsure.clear();
@@ -269,13 +291,27 @@ impl ReferenceSlots {
         let spent = known.told_ahead.take().map_or(open.spent, |ahead| ahead.max(open.spent));
         if let (Some(at), Some((introducer, _))) = (known.may_at.take(), known.charged) {
             self.may.entry(introducer).or_default().remove(&(at, number(stream)));
+            self.moved += u64::from(introducer != open.introducer);
         }
         known.charged = Some((open.introducer, spent));
         self.stands_in_both(stream);
-        if let Introducer::Slot(slot) = open.introducer
-            && let Some(own) = self.own.get_mut(&slot)
-        {
-            *own += 1;
+        // What is not answered yet may already have made it last longer.
+        for untold in &mut self.streams[stream].open {
+            if untold.introducer != open.introducer && !untold.also.contains(&open.introducer) {
+                untold.also.push(open.introducer);
+                *self.open_of.entry(open.introducer).or_default() += 1;
+            }
+        }
+        for introducer in others {
+            self.may_be_charged(stream, *introducer, spent);
+            self.may_have_begun(stream, *introducer);
+        }
+        for introducer in std::iter::once(&open.introducer).chain(others) {
+            if let Introducer::Slot(slot) = introducer
+                && let Some(own) = self.own.get_mut(slot)
+            {
+                *own += 1;
+            }
         }
     }
 
@@ -328,11 +364,14 @@ impl ReferenceSlots {
         self.forget_long_spent(open.introducer);
         let may = self.may.entry(open.introducer).or_default();
         let unspent = may.iter().rev().take_while(|(spent, _)| *spent >= open.wall).count();
+        // It was refused some time before this was told.
+        let moved = self.moved - open.moved;
         RefusedNew {
             introducer: open.introducer,
-            most: may.len() as u64 + pending,
+            most: may.len() as u64 + pending + moved,
             own,
-            most_unspent: (!open.behind).then_some(unspent as u64 + pending),
+            most_unspent: (!open.behind).then_some(unspent as u64 + pending + moved),
+            moved,
         }
     }
 

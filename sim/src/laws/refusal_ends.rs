@@ -121,6 +121,52 @@ mod tests {
         }
     }
 
+    fn slot(index: u16) -> Introducer {
+        serde_json::from_value(serde_json::json!({ "Slot": index })).expect("an introducer")
+    }
+
+    fn two_slots_with_a_floor_of_one() -> Ledger<RefusalEnds> {
+        let mut plan = Ledger::plan();
+        plan.engines.slots = Some(Slots { slots: 2, floor: 1, pool: 0, inbox: 1, self_share: 1 });
+        Ledger::over(RefusalEnds::new(&Ledger::setting_of(plan)))
+    }
+
+    #[test]
+    fn what_went_on_through_another_slot_and_is_not_told_yet_lasts_all_the_same() {
+        for (goes_on, breaks) in [(true, 0), (false, 1)] {
+            let mut ledger = two_slots_with_a_floor_of_one();
+            let first = brief(0, 3, 1);
+            ledger.introduced(3, WallMs(1), &first, (COPY, slot(0)));
+            if goes_on {
+                ledger.introduced(3, WallMs(1), &later(brief(0, 3, 2)), (COPY, slot(1)));
+            }
+            ledger.answered(3, &first, COPY, Answer::Verdict(VerdictKind::First));
+            let new = brief(5, 3, 1);
+            ledger.introduced(3, WallMs(BRIEF_SPENT_MS + 1), &new, (COPY, slot(0)));
+            ledger.answered(3, &new, COPY, Answer::Refused(CAPACITY));
+            assert_eq!(ledger.finish().len(), breaks, "goes on: {goes_on}");
+        }
+    }
+
+    #[test]
+    fn what_left_after_a_refusal_was_there_when_it_was_refused() {
+        for (leaves, breaks) in [(true, 0), (false, 1)] {
+            let mut ledger = two_slots_with_a_floor_of_one();
+            let first = brief(0, 3, 1);
+            // Where it does not leave, it was never this slot's.
+            let begins = if leaves { slot(0) } else { slot(1) };
+            ledger.introduced(3, WallMs(1), &first, (COPY, begins));
+            ledger.answered(3, &first, COPY, Answer::Verdict(VerdictKind::First));
+            let new = brief(5, 3, 1);
+            ledger.introduced(3, WallMs(2), &new, (COPY, slot(0)));
+            let anew = later(brief(0, 3, 2));
+            ledger.introduced(3, WallMs(BRIEF_SPENT_MS + 1), &anew, (COPY, slot(1)));
+            ledger.answered(3, &anew, COPY, Answer::Verdict(VerdictKind::First));
+            ledger.answered(3, &new, COPY, Answer::Refused(CAPACITY));
+            assert_eq!(ledger.finish().len(), breaks, "leaves: {leaves}");
+        }
+    }
+
     fn later(mut transaction: Transaction) -> Transaction {
         transaction.expires = transaction.expires.plus_ms(60_000);
         transaction

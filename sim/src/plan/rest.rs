@@ -11,7 +11,7 @@ use groundhog_engine::streams::lanes::{FRAME_MAX_BYTES, LANE_WINDOW};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Streams of one node whose records wait for each other: one batch in flight and one that gathers on top of it.
-const RECORDS_IN_A_ROW: u64 = 32;
+const RECORDS_IN_A_ROW: u64 = 64;
 
 /// Signatures verified for one message, the delegation's and the transaction's, on its origin's own connection.
 const VERIFICATIONS: u64 = 2;
@@ -141,7 +141,7 @@ impl<'a> Work<'a> {
             if let Some(next) = way.get(place + 1) {
                 let next = Some(*next).filter(|_| sent.is_on_links);
                 let windows = sent.frames.div_ceil(LANE_WINDOW);
-                // A transfer leaves its lane's window when the sender knows that it came. Of many, jitter adds its mean.
+                // A transfer leaves its lane's window when the sender knows that it came; the slowest of a window decides.
                 let round_trip_ns = self.passage_ns(*node, next).saturating_mul(2);
                 let passage_us = round_trip_ns.saturating_mul(windows).div_ceil(1_000);
                 self.takes(Queue::Lane(*node, next, sent.class), at_us, passage_us);
@@ -158,9 +158,7 @@ impl<'a> Work<'a> {
 
     fn passage_ns(&self, node: NodeId, next: Option<NodeId>) -> u64 {
         let link = next.and_then(|next| self.links.get(&(node.min(next), node.max(next))));
-        let mean =
-            |link: &&LinkPlan| passage_ns(link.latency_us, link.jitter_us / 2, link.bandwidth_bytes_per_s);
-        link.map_or(self.longest_passage_ns, mean)
+        link.map_or(self.longest_passage_ns, |link| passage_of_ns(link))
     }
 }
 
@@ -194,13 +192,13 @@ fn passage_ns(latency_us: u64, jitter_us: u64, bytes_per_s: u64) -> u64 {
     latency_us.saturating_add(jitter_us).saturating_mul(1_000).saturating_add(sent_ns)
 }
 
-/// How long one record, its marker included, takes to be durable on an idle disk: each is created, written, flushed,
-/// renamed, and its directory flushed.
+/// How long one record, its marker included, takes to be durable on an idle disk: each is looked for, created, written,
+/// flushed, renamed, its directory flushed, and what stood there before is removed.
 fn record_ns(plan: &Plan) -> u64 {
     let latency = &plan.profile.disk_latency;
     let operations_ns = latency
         .metadata_ns
-        .saturating_mul(2)
+        .saturating_mul(4)
         .saturating_add(latency.transfer_ns)
         .saturating_add(latency.flush_ns)
         .saturating_add(latency.flush_directory_ns);

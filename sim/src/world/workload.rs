@@ -226,8 +226,10 @@ impl World {
         }
     }
 
-    /// What a dead life still had to send is lost.
+    /// What a dead life still had to send is lost, and so are the bytes of what it signed and showed to nobody: no later
+    /// life has them to send again.
     pub(super) fn end_work(&mut self, node: NodeId) {
+        self.workload.signed.retain(|_, signed| signed.from != node || signed.exposed);
         for class in Class::ALL {
             let queue = &mut self.workload.queues[node.index()][class.index()];
             queue.waker = None;

@@ -13,6 +13,7 @@ use crate::print::text;
 use crate::print::unwritten::Unwritten;
 use groundhog_engine::flaws::Flaw;
 use groundhog_reports::{CampaignFacts, ScenarioFacts};
+use groundhog_sim::laws::catalogue::LAWS;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -163,7 +164,11 @@ pub fn of_seeds(
         repeat: &|target, seed| repeat(night, target, seed),
         whole: &whole,
         see: &|_, _| None,
-        shrunk: &|_, law| shrinks.of(law).map(|became| became.line.clone()),
+        shrunk: &|_, law| {
+            let is_law = LAWS.iter().any(|known| known.id == law);
+            let not_yet = || is_law.then(|| "not yet: the time was over".to_owned());
+            shrinks.of(law).map(|became| became.line.clone()).or_else(not_yet)
+        },
     };
     let facts = facts_of(night, tally, reason.is_some());
     let mut laws = BTreeSet::new();

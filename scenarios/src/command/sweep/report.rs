@@ -221,7 +221,8 @@ impl Report<'_> {
             let _ = write!(runs, ", {} points done by an earlier command", count(progress.resumed));
         }
         item("runs", &runs);
-        item("repeat", &self.arguments.repeat());
+        let repeat = self.arguments.repeat();
+        lines.push_str(&groundhog_reports::labelled_command("repeat", &repeat, usize::from(text::width())));
         lines
     }
 
